@@ -1,0 +1,179 @@
+// Devices, memory, compilation and launches on the host. Everything is synchronous: a launch has finished when it returns.
+#include "cpu_device.hpp"
+#include "jit.hpp"
+#include "kernels.hpp"
+#include "memory.hpp"
+#include "thread_pool.hpp"
+
+#include <rlx/compile/lir.hpp>
+#include <rlx/ir/error.hpp>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include <dlfcn.h>
+#include <sys/stat.h>
+
+namespace rlx::cpu {
+namespace {
+
+using runtime::Allocation;
+using runtime::CheckReport;
+using runtime::KernelBuffer;
+
+/// The first refusal, in the order of launches and then of points.
+class Refusals {
+ public:
+  void add(const CheckReport& r) {
+    const std::lock_guard lock(mutex_);
+    if (first_.what.empty()) first_ = r;
+  }
+  CheckReport take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(first_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  CheckReport first_;
+};
+
+/// Of one launch: threads report in any order, the lowest point counts.
+struct LaunchCheck : emit_llvm::CheckState {
+  LaunchCheck() {
+    fail = [](emit_llvm::CheckState* state, const char* what, std::int64_t index, std::int64_t point) {
+      auto& self = *static_cast<LaunchCheck*>(state);
+      const std::lock_guard lock(self.mutex);
+      if (!self.report.what.empty() && self.point <= point) return;
+      self.report = {what && *what ? what : "index", index};
+      self.point = point;
+    };
+  }
+  std::mutex mutex;
+  CheckReport report;
+  std::int64_t point = 0;
+};
+
+class CpuModule final : public runtime::Module {
+ public:
+  CpuModule(std::vector<emit_llvm::KernelInfo> kernels, std::span<const std::byte> object, int threads, std::shared_ptr<Refusals> refusals)
+      : kernels_(std::move(kernels)), bytes_(static_cast<std::int64_t>(object.size())), threads_(threads), refusals_(std::move(refusals)) {
+    if (kernels_.empty()) return;
+    std::vector<std::string> names;
+    for (const emit_llvm::KernelInfo& k : kernels_) names.push_back(k.name);
+    code_ = load(object, names);
+  }
+
+  void launch(std::size_t index, std::span<const KernelBuffer> buffers) const override {
+    const emit_llvm::KernelInfo& k = kernels_.at(index);
+    std::array<void*, 32> few;
+    std::vector<void*> many;
+    if (buffers.size() > few.size()) many.resize(buffers.size());
+    void** const addresses = many.empty() ? few.data() : many.data();
+    for (std::size_t i = 0; i < buffers.size(); ++i) addresses[i] = static_cast<std::byte*>(buffers[i].allocation->handle) + buffers[i].byte_offset;
+    LaunchCheck check;
+    struct Launch { emit_llvm::KernelFunction function; void* const* buffers; emit_llvm::CheckState* check; };
+    Launch launch{reinterpret_cast<emit_llvm::KernelFunction>(code_->function(index)), addresses, &check};
+    parallel_for(k.extent, k.grain, threads_, [](void* context, std::int64_t begin, std::int64_t end) {
+      const auto& l = *static_cast<const Launch*>(context);
+      l.function(l.buffers, begin, end, l.check);
+    }, &launch);
+    if (!check.report.what.empty()) refusals_->add(check.report);
+  }
+  std::int64_t code_bytes() const override { return bytes_; }
+
+ private:
+  std::vector<emit_llvm::KernelInfo> kernels_;
+  std::unique_ptr<LoadedCode> code_;
+  std::int64_t bytes_;
+  int threads_;
+  std::shared_ptr<Refusals> refusals_;
+};
+
+/// Tells builds of this library apart: cached code of another build is another key.
+std::string build_stamp() {
+  Dl_info info{};
+  struct stat s{};
+  if (!::dladdr(reinterpret_cast<void*>(&build_stamp), &info) || !info.dli_fname || ::stat(info.dli_fname, &s)) return "unknown";
+  return std::to_string(s.st_size) + "." + std::to_string(s.st_mtim.tv_sec) + "." + std::to_string(s.st_mtim.tv_nsec);
+}
+
+class HostDevice final : public CpuDevice {
+ public:
+  explicit HostDevice(const Options& o)
+      : machine_(emit_llvm::host_machine(o.isa ? *o.isa : isa_from_environment())),
+        cache_(o.cache ? *o.cache : runtime::DiskCache::options_from_environment()), threads_(o.threads), stamp_(build_stamp()) {
+    if (!threads_) default_threads();  // a wrong RLX_THREADS is refused here and not in a launch
+    target_.device = "cpu";
+    target_.description = machine_.description();
+    target_.compute = storable;
+    target_.vector_lanes_f32 = std::max(1, machine_.vector_bits() / 32);
+  }
+
+  const Target& target() const override { return target_; }
+  std::span<const KernelRecord> records() const override { return kernel_records(); }
+  bool host_addressable() const override { return true; }
+  Allocation allocate(std::int64_t bytes) override { return {cpu::allocate(bytes), bytes}; }
+  void release(const Allocation& a) noexcept override { cpu::release(a.handle); }
+  void upload(const Allocation& to, std::int64_t offset, const void* from, std::int64_t bytes) override {
+    if (bytes) std::memcpy(static_cast<std::byte*>(to.handle) + offset, from, static_cast<std::size_t>(bytes));
+  }
+  void download(void* to, const Allocation& from, std::int64_t offset, std::int64_t bytes) override {
+    if (bytes) std::memcpy(to, static_cast<const std::byte*>(from.handle) + offset, static_cast<std::size_t>(bytes));
+  }
+  void copy(const Allocation& to, std::int64_t to_offset, const Allocation& from, std::int64_t from_offset, std::int64_t bytes) override {
+    if (!bytes) return;
+    std::memmove(static_cast<std::byte*>(to.handle) + to_offset, static_cast<const std::byte*>(from.handle) + from_offset, static_cast<std::size_t>(bytes));
+  }
+  void synchronize() override {}
+
+  std::unique_ptr<runtime::Module> compile(const Graph& lir) override {
+    std::vector<emit_llvm::KernelInfo> kernels = emit_llvm::plan(lir, machine_);
+    if (kernels.empty()) return std::make_unique<CpuModule>(std::move(kernels), std::span<const std::byte>{}, threads_, refusals_);
+    const std::string key = "cpu " + stamp_ + " " + machine_.description() + "\n" + emit_llvm::kernel_text(lir);
+    if (const auto known = cache_.get(key)) {
+      try {
+        return std::make_unique<CpuModule>(kernels, *known, threads_, refusals_);
+      } catch (const DeviceError&) {
+        // whole, but not what the linker takes: made again below
+      }
+    }
+    const std::vector<std::byte> object = emit_llvm::emit_object(lir, machine_);
+    cache_.put(key, object);
+    return std::make_unique<CpuModule>(std::move(kernels), object, threads_, refusals_);
+  }
+
+  CheckReport take_check() override { return refusals_->take(); }
+  const emit_llvm::Machine& machine() const override { return machine_; }
+  runtime::DiskCache& cache() override { return cache_; }
+
+ private:
+  static emit_llvm::Isa isa_from_environment() {
+    const char* pinned = std::getenv("RLX_ISA");
+    return pinned && *pinned ? emit_llvm::parse_isa(pinned) : emit_llvm::best_host_isa();
+  }
+  emit_llvm::Machine machine_;
+  runtime::DiskCache cache_;
+  int threads_;
+  std::string stamp_;
+  Target target_;
+  std::shared_ptr<Refusals> refusals_ = std::make_shared<Refusals>();
+};
+
+runtime::Availability availability() {
+  return {true, "host processor, instruction level " + std::string(name(emit_llvm::best_host_isa()))};
+}
+std::shared_ptr<runtime::Device> open() { return open_device(); }
+
+}  // namespace
+
+std::shared_ptr<CpuDevice> open_device(Options options) { return std::make_shared<HostDevice>(options); }
+
+}  // namespace rlx::cpu
+
+namespace rlx::runtime {
+extern constinit const BackendEntry cpu_backend{"cpu", cpu::availability, cpu::open, "executed by the host processor through LLVM's JIT"};
+}  // namespace rlx::runtime

@@ -1,0 +1,65 @@
+#include "thread_pool.hpp"
+
+#include <rlx/ir/error.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include <omp.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace rlx::cpu {
+
+#if defined(__x86_64__)
+DefaultFloatEnvironment::DefaultFloatEnvironment() : saved_(_mm_getcsr()) { _mm_setcsr(0x1f80); }
+DefaultFloatEnvironment::~DefaultFloatEnvironment() { _mm_setcsr(saved_); }
+#else
+// FIXME_CPU: other processors' control registers; until then the caller's environment is used as it is.
+DefaultFloatEnvironment::DefaultFloatEnvironment() = default;
+DefaultFloatEnvironment::~DefaultFloatEnvironment() = default;
+#endif
+
+int default_threads() {
+  if (const char* text = std::getenv("RLX_THREADS"); text && *text) {
+    int n = 0;
+    const char* end = text + std::strlen(text);
+    const auto r = std::from_chars(text, end, n);
+    if (r.ec != std::errc{} || r.ptr != end || n < 1) throw ArgumentError("RLX_THREADS is \"" + std::string(text) + "\", expected a positive number");
+    return n;
+  }
+  return omp_get_max_threads();
+}
+
+void parallel_for(std::int64_t extent, std::int64_t grain, int threads, ChunkBody body, void* context) {
+  if (extent <= 0) return;
+  grain = std::max<std::int64_t>(1, grain);
+  const std::int64_t chunks = (extent - 1) / grain + 1;
+  auto run = [=](std::int64_t chunk) { body(context, chunk * grain, std::min(extent, (chunk + 1) * grain)); };
+  if (chunks > 1 && !omp_in_parallel()) {
+    if (threads == 0) threads = default_threads();
+    threads = static_cast<int>(std::min<std::int64_t>(threads, chunks));
+  } else threads = 1;
+  if (threads <= 1) {
+    const DefaultFloatEnvironment environment;
+    for (std::int64_t c = 0; c < chunks; ++c) run(c);
+    return;
+  }
+  std::atomic<std::int64_t> next{0};
+#pragma omp parallel num_threads(threads)
+  {
+    const DefaultFloatEnvironment environment;
+    for (std::int64_t c; (c = next.fetch_add(1, std::memory_order_relaxed)) < chunks;) run(c);
+  }
+}
+
+}  // namespace rlx::cpu
+
+extern "C" void rlx_parallel_for(std::int64_t extent, std::int64_t grain, rlx::cpu::ChunkBody body, void* context) {
+  rlx::cpu::parallel_for(extent, grain, 0, body, context);
+}

@@ -1,0 +1,34 @@
+// The host's threads: OpenMP's, used only through this function, so that generated code knows no OpenMP interface and a
+// program shares one pool with the rest of its process.
+#pragma once
+#include <cstdint>
+
+namespace rlx::cpu {
+
+/// Runs units [begin, end). Must not throw.
+using ChunkBody = void (*)(void* context, std::int64_t begin, std::int64_t end);
+
+/// Cuts [0, extent) into chunks of `grain` units, whatever the number of threads, and runs them on up to `threads` threads
+/// (0: default_threads) in any order; serially inside a parallel region of the caller. Every chunk runs with the default
+/// floating-point environment, and the caller's is restored.
+void parallel_for(std::int64_t extent, std::int64_t grain, int threads, ChunkBody body, void* context);
+
+/// RLX_THREADS, else what OpenMP would use. Throws ArgumentError if the variable is no positive number.
+int default_threads();
+
+/// Rounding to nearest, no traps, subnormals kept, while it lives; then what the caller had, flags included.
+class DefaultFloatEnvironment {
+ public:
+  DefaultFloatEnvironment();
+  ~DefaultFloatEnvironment();
+  DefaultFloatEnvironment(const DefaultFloatEnvironment&) = delete;
+  DefaultFloatEnvironment& operator=(const DefaultFloatEnvironment&) = delete;
+
+ private:
+  unsigned saved_ = 0;
+};
+
+}  // namespace rlx::cpu
+
+/// parallel_for with the default number of threads, for code that knows only its address.
+extern "C" void rlx_parallel_for(std::int64_t extent, std::int64_t grain, rlx::cpu::ChunkBody body, void* context);

@@ -1,0 +1,9 @@
+// Kernel records of the oneapi device.
+#pragma once
+#include <rlx/compile/target.hpp>
+
+#include <span>
+
+namespace rlx::oneapi {
+std::span<const KernelRecord> kernels();
+}  // namespace rlx::oneapi

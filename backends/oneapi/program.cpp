@@ -1,0 +1,89 @@
+#include "program.hpp"
+
+#include "opencl_c.hpp"
+
+#include <rlx/ir/error.hpp>
+
+namespace rlx::oneapi {
+
+Program::Program(std::shared_ptr<Context> context, const Graph& lir)
+    : context_(std::move(context)), emitted_(emit_source::emit(lir, opencl_c)) {
+  for (const emit_source::EmittedKernel& k : emitted_.kernels)
+    if (k.geometry.threads_per_group() > context_->max_group_threads)
+      throw DeviceError("OpenCL", CL_INVALID_WORK_GROUP_SIZE,
+                        k.name + " wants teams of " + std::to_string(k.geometry.threads_per_group()) +
+                            " threads; the device has " + std::to_string(context_->max_group_threads));
+  if (emitted_.kernels.empty()) return;
+  build(emitted_.text);
+  for (const emit_source::EmittedKernel& k : emitted_.kernels) {
+    cl_int code = CL_SUCCESS;
+    auto kernel = std::make_unique<Kernel>();
+    kernel->kernel = OwnedKernel(clCreateKernel(program_.get(), k.name.c_str(), &code));
+    check(code, "clCreateKernel");
+    kernels_.push_back(std::move(kernel));
+  }
+  emitted_.text.clear();
+  if (emitted_.checks.empty()) return;
+  checks_ = std::make_shared<CheckSlot>();
+  checks_->context = context_;
+  checks_->what = emitted_.checks;
+  cl_int code = CL_SUCCESS;
+  const cl_ulong none[check_record_bytes / 8] = {};
+  checks_->record =
+      OwnedMemory(clCreateBuffer(context_->context.get(), CL_MEM_READ_WRITE, sizeof none, nullptr, &code));
+  check(code, "clCreateBuffer");
+  check(clEnqueueWriteBuffer(context_->queue.get(), checks_->record.get(), CL_TRUE, 0, sizeof none, none, 0, nullptr,
+                             nullptr),
+        "clEnqueueWriteBuffer");
+}
+
+void Program::build(const std::string& text) {
+  cl_int code = CL_SUCCESS;
+  const char* source = text.c_str();
+  const std::size_t length = text.size();
+  program_ = OwnedProgram(clCreateProgramWithSource(context_->context.get(), 1, &source, &length, &code));
+  check(code, "clCreateProgramWithSource");
+  code = clBuildProgram(program_.get(), 1, &context_->device, context_->build_options.c_str(), nullptr, nullptr);
+  if (code == CL_SUCCESS) return;
+  std::size_t bytes = 0;
+  clGetProgramBuildInfo(program_.get(), context_->device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &bytes);
+  std::string log(bytes, '\0');
+  clGetProgramBuildInfo(program_.get(), context_->device, CL_PROGRAM_BUILD_LOG, bytes, log.data(), nullptr);
+  throw DeviceError("OpenCL", code, "clBuildProgram: OpenCL error " + std::to_string(code) + "\n" + log.c_str());
+}
+
+void Program::launch(std::size_t index, std::span<const runtime::KernelBuffer> buffers) const {
+  if (index >= kernels_.size())
+    throw InternalError("launch of kernel " + std::to_string(index) + " of " + std::to_string(kernels_.size()));
+  const emit_source::EmittedKernel& emitted = emitted_.kernels[index];
+  if (buffers.size() != emitted.buffers)
+    throw InternalError(emitted.name + " is given " + std::to_string(buffers.size()) + " buffers, takes " +
+                        std::to_string(emitted.buffers));
+  if (emitted.geometry.empty()) return;
+  std::size_t global[3], local[3];
+  for (std::size_t d = 0; d < 3; ++d) {
+    local[d] = static_cast<std::size_t>(emitted.geometry.threads[d]);
+    global[d] = static_cast<std::size_t>(emitted.geometry.groups[d]) * local[d];
+  }
+  const Kernel& k = *kernels_[index];
+  const std::lock_guard<std::mutex> lock(k.arguments);
+  cl_uint argument = 0;
+  const auto set = [&](std::size_t bytes, const void* value) {
+    check(clSetKernelArg(k.kernel.get(), argument++, bytes, value), "clSetKernelArg");
+  };
+  for (const runtime::KernelBuffer& b : buffers) {
+    const auto memory = static_cast<cl_mem>(b.allocation->handle);
+    const auto offset = static_cast<cl_ulong>(b.byte_offset);
+    set(sizeof memory, &memory);
+    set(sizeof offset, &offset);
+  }
+  if (emitted.checks) {
+    const cl_mem record = checks_->record.get();
+    set(sizeof record, &record);
+    checks_->launched = true;
+  }
+  check(clEnqueueNDRangeKernel(context_->queue.get(), k.kernel.get(), 3, nullptr, global, local, 0, nullptr, nullptr),
+        "clEnqueueNDRangeKernel");
+}
+
+}  // namespace rlx::oneapi

@@ -1,0 +1,8 @@
+#pragma once
+#include <rlx/ir/export.hpp>
+#include <rlx/runtime/catalog.hpp>
+
+namespace rlx::linalg {
+/// Adds the operators linalg.* and their records.
+RLX_API void add_to(runtime::Catalog& catalog);
+}  // namespace rlx::linalg

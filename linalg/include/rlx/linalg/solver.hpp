@@ -1,0 +1,97 @@
+// Solves A x = b again and again with one sparse matrix: chooses the method and says why, factors once, refines every
+// solution and measures it. Everything runs as programs of the IR on the device that was asked for; report() shows which.
+#pragma once
+#include <rlx/compile/compile.hpp>
+#include <rlx/ir/host_value.hpp>
+#include <rlx/linalg/attributes.hpp>
+#include <rlx/linalg/csr_view.hpp>
+
+#include <complex>
+#include <concepts>
+#include <limits>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rlx::linalg {
+
+/// CsrView A{n, n, offsets, columns, values} of any contiguous containers.
+template <class O, class C, class V>
+CsrView(std::int64_t, std::int64_t, const O&, const C&, const V&) -> CsrView<std::ranges::range_value_t<V>, std::ranges::range_value_t<O>>;
+
+enum class SolveMethod { automatic, lu, cholesky, cg };
+inline std::span<const std::string_view> enum_names(SolveMethod) {
+  static constexpr std::string_view names[] = {"automatic", "lu", "cholesky", "cg"};
+  return names;
+}
+inline std::string_view name(SolveMethod m) { return enum_names(m)[static_cast<std::size_t>(m)]; }
+
+struct SolverOptions {
+  SolveMethod method = SolveMethod::automatic;
+  std::string device = "cpu";
+  LuLibrary library = LuLibrary::automatic;  ///< Of lu.
+  int refine = 10;                           ///< Most steps of iterative refinement of lu and cholesky.
+  double tolerance = 1e-12;                  ///< cg: relative residual in the 2-norm, by its recurrence.
+  std::int64_t max_iterations = 0;           ///< cg; 0: ten times the number of rows, at least 1000.
+  CompileOptions compile{};
+};
+
+/// How one solution came about and how good it is, in max norms.
+struct SolveInfo {
+  std::string method, provider;  ///< "lu", "umfpack"
+  double rcond = std::numeric_limits<double>::quiet_NaN();  ///< Of the equilibrated matrix; NaN: unknown, as with cg.
+  double backward_error = 0;     ///< |b - A x| / (|A| |x| + |b|)
+  double relative_residual = 0;  ///< |b - A x| / |b|; 0 where both are 0
+  std::int64_t iterations = 0;   ///< Of cg; 0 for the direct methods.
+  std::vector<std::string> warnings;
+};
+
+/// A csr value with its own copy of the arrays: columns sorted within their rows and repeats summed, as SparseType asks.
+/// Throws ArgumentError where the view is no matrix.
+template <class T, class Index>
+HostSparse to_host(const CsrView<T, Index>& a);
+
+class RLX_API Solver {
+ public:
+  /// Copies the matrix and factors it. Throws ArgumentError (not square, empty, arrays that do not fit), NumericalError
+  /// (singular, not positive definite, an entry that is not finite), DeviceError, CompileError or MemoryError.
+  explicit Solver(HostSparse a, SolverOptions options = {});
+  template <class T, class Index>
+  explicit Solver(const CsrView<T, Index>& a, SolverOptions options = {}) : Solver(to_host(a), std::move(options)) {}
+  ~Solver();
+  Solver(Solver&&) noexcept;
+  Solver& operator=(Solver&&) noexcept;
+
+  /// Another matrix of the same order and dtype: factored anew by the compiled programs, which serve as long as the
+  /// number of entries stays. An automatic choice is made again, but for one thing: once Cholesky refused, it is LU.
+  /// What throws leaves the solver as it was.
+  void update(HostSparse a);
+  template <class T, class Index>
+  void update(const CsrView<T, Index>& a) { update(to_host(a)); }
+
+  /// x and b have rows() elements and may be the same memory. Any number of threads may solve at once. Throws ArgumentError
+  /// (a length, the dtype, a b that is not finite) and NumericalError; where that is for want of convergence it says how
+  /// far cg came, and x holds the last iterate.
+  SolveInfo solve(std::span<const double> b, std::span<double> x) const;
+  SolveInfo solve(std::span<const std::complex<double>> b, std::span<std::complex<double>> x) const;
+
+  SolveMethod method() const;               ///< Never automatic.
+  const std::string& reason() const;        ///< Why this method; begins with its name.
+  const std::string& provider() const;      ///< "umfpack", "klu", "cholmod"; "rlx" for cg.
+  double rcond() const;                     ///< As SolveInfo::rcond.
+  const std::vector<std::string>& warnings() const;  ///< About the matrix.
+  std::int64_t rows() const;
+  std::int64_t entries() const;
+  DType dtype() const;                      ///< f64 or c128
+  /// One row a node of the programs "factor" and "solve" (cg: "solve" alone).
+  DispatchReport report() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace rlx::linalg

@@ -1,0 +1,67 @@
+// The 1-norm of an inverse, estimated from a few solves with the matrix and its conjugate transpose.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "csr_view.hpp"
+
+namespace rlx::linalg {
+
+/// A lower bound of |A^-1|_1, nearly always within a factor 3. W. Hager, SIAM J. Sci. Stat. Comput. 5 (1984), with N.
+/// Higham's safeguards, ACM TOMS 14 (1988), Algorithm 674; the same method as LAPACK's xLACN2. At most 5 + 5 + 1
+/// solves. `solve(x)` and `solve_adjoint(x)` overwrite x with A^-1 x and A^-H x. Infinite where a solution is not
+/// finite.
+template <class T, class Solve, class SolveAdjoint>
+double inverse_norm_1(std::int64_t n, Solve&& solve, SolveAdjoint&& solve_adjoint) {
+  constexpr int max_rounds = 5;
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  if (n == 0) return 0;
+  const auto norm = [](const std::vector<T>& x) {
+    double sum = 0;
+    for (const T& v : x) sum += std::abs(v);
+    return is_finite(sum) ? sum : infinite;
+  };
+  const auto largest = [](const std::vector<T>& x) {
+    const auto less = [](const T& a, const T& b) { return std::abs(a) < std::abs(b); };
+    return static_cast<std::int64_t>(std::max_element(x.begin(), x.end(), less) - x.begin());
+  };
+  std::vector<T> x(n, T(1.0 / static_cast<double>(n))), signs(n), previous(n);
+  solve(x);
+  double estimate = norm(x);
+  if (n == 1 || estimate == infinite) return estimate;
+  std::int64_t unit = -1;
+  for (int round = 1; round < max_rounds; ++round) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double size = std::abs(x[i]);
+      signs[i] = size > 0 ? x[i] / size : T(1);
+      if (!is_finite(signs[i])) signs[i] = T(1);  // x[i] too small to be divided by its size
+    }
+    if (round > 1 && signs == previous) break;  // the maximum of a convex function was reached
+    previous = signs;
+    x = signs;
+    solve_adjoint(x);
+    if (norm(x) == infinite) return infinite;
+    const std::int64_t next = largest(x);
+    if (unit >= 0 && std::abs(x[unit]) == std::abs(x[next])) break;
+    unit = next;
+    std::fill(x.begin(), x.end(), T(0));
+    x[unit] = T(1);
+    solve(x);
+    const double now = norm(x);
+    if (now == infinite) return infinite;
+    if (now <= estimate) break;
+    estimate = now;
+  }
+  // Higham's alternating vector, against matrices built to defeat the iteration.
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double size = 1 + static_cast<double>(i) / static_cast<double>(n - 1);
+    x[i] = T(i % 2 ? -size : size);
+  }
+  solve(x);
+  return std::max(estimate, 2 * norm(x) / (3 * static_cast<double>(n)));
+}
+
+}  // namespace rlx::linalg

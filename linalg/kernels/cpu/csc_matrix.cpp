@@ -1,0 +1,143 @@
+#include "csc_matrix.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <rlx/ir/error.hpp>
+
+namespace rlx::linalg {
+
+template <class T, class Index>
+void check_csr(const std::string& op, const CsrView<T, Index>& a) {
+  const auto refuse = [&](const std::string& what) { throw ArgumentError(op + ": " + what); };
+  if (a.rows < 0 || a.cols < 0) refuse("a matrix needs a number of rows and columns of at least 0");
+  if (static_cast<std::int64_t>(a.row_offsets.size()) != a.rows + 1)
+    refuse(std::to_string(a.rows) + " rows need " + std::to_string(a.rows + 1) + " row offsets, not " +
+           std::to_string(a.row_offsets.size()));
+  if (a.columns.size() != a.values.size())
+    refuse(std::to_string(a.columns.size()) + " columns but " + std::to_string(a.values.size()) + " values");
+  if (a.row_offsets[0] != 0) refuse("the first row offset is " + std::to_string(a.row_offsets[0]) + ", not 0");
+  for (std::int64_t i = 0; i < a.rows; ++i)
+    if (a.row_offsets[i + 1] < a.row_offsets[i]) refuse("row offsets decrease after row " + std::to_string(i + 1));
+  if (static_cast<std::size_t>(a.row_offsets[a.rows]) != a.columns.size())
+    refuse("the last row offset is " + std::to_string(a.row_offsets[a.rows]) + ", but " +
+           std::to_string(a.columns.size()) + " entries are given");
+  for (const Index j : a.columns)
+    if (j < 0 || j >= a.cols) refuse("column " + std::to_string(j) + " lies outside 0.." + std::to_string(a.cols - 1));
+}
+
+namespace {
+
+/// Sums neighbours of the same row, drops zeros, refuses what is not finite; `m` is sorted within its columns.
+template <class T>
+void compact(const std::string& op, CscMatrix<T>& m, bool entries_are_transposed) {
+  std::int64_t out = 0, begin = 0;
+  for (std::int64_t j = 0; j < m.cols; ++j) {
+    const std::int64_t end = m.start[j + 1];
+    for (std::int64_t k = begin; k < end;) {
+      const std::int64_t i = m.row[k];
+      T sum{};
+      for (; k < end && m.row[k] == i; ++k) sum += m.value[k];
+      if (!is_finite(sum)) {
+        const auto [r, c] = entries_are_transposed ? std::pair{j, i} : std::pair{i, j};
+        throw NumericalError(op, 0,
+                             op + ": the entry in row " + std::to_string(r + 1) + ", column " + std::to_string(c + 1) +
+                                 " (counted from 1) is not finite");
+      }
+      if (sum == T{}) continue;
+      m.row[out] = i;
+      m.value[out++] = sum;
+    }
+    begin = end;
+    m.start[j + 1] = out;
+  }
+  m.row.resize(out);
+  m.value.resize(out);
+}
+
+}  // namespace
+
+template <class T, class Index>
+CscMatrix<T> to_csc(const std::string& op, const CsrView<T, Index>& a) {
+  check_csr(op, a);
+  // The bucket transposition of Gustavson (1978): rows are visited in order, so each column comes out sorted.
+  CscMatrix<T> m{a.rows, a.cols, std::vector<std::int64_t>(a.cols + 1), std::vector<std::int64_t>(a.columns.size()),
+                 std::vector<T>(a.columns.size())};
+  for (const Index j : a.columns) ++m.start[j + 1];
+  for (std::int64_t j = 0; j < a.cols; ++j) m.start[j + 1] += m.start[j];
+  std::vector<std::int64_t> next(m.start.begin(), m.start.end() - 1);
+  for (std::int64_t i = 0; i < a.rows; ++i)
+    for (Index k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+      const std::int64_t at = next[a.columns[k]]++;
+      m.row[at] = i;
+      m.value[at] = a.values[k];
+    }
+  compact(op, m, false);
+  return m;
+}
+
+template <class T, class Index>
+CscMatrix<T> hermitian_upper(const std::string& op, const CsrView<T, Index>& a) {
+  check_csr(op, a);
+  // Row i of the lower triangle, conjugated, is column i of the upper one: no transposition, only a sort of each row.
+  CscMatrix<T> m{a.cols, a.rows, {0}, {}, {}};
+  m.row.reserve(a.columns.size() / 2 + a.rows);
+  m.value.reserve(a.columns.size() / 2 + a.rows);
+  std::vector<std::pair<std::int64_t, T>> line;
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    line.clear();
+    for (Index k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+      if (a.columns[k] <= i) line.emplace_back(a.columns[k], conj_of(a.values[k]));
+    const auto by_row = [](const auto& x, const auto& y) { return x.first < y.first; };
+    if (!std::is_sorted(line.begin(), line.end(), by_row)) std::stable_sort(line.begin(), line.end(), by_row);
+    for (const auto& [row, value] : line) {
+      m.row.push_back(row);
+      m.value.push_back(value);
+    }
+    m.start.push_back(static_cast<std::int64_t>(m.row.size()));
+  }
+  compact(op, m, true);
+  return m;
+}
+
+template <class T>
+CscMatrix<T> transposed(const CscMatrix<T>& a) {
+  CscMatrix<T> m{a.cols, a.rows, std::vector<std::int64_t>(a.rows + 1), std::vector<std::int64_t>(a.nnz()),
+                 std::vector<T>(a.nnz())};
+  for (const std::int64_t i : a.row) ++m.start[i + 1];
+  for (std::int64_t i = 0; i < a.rows; ++i) m.start[i + 1] += m.start[i];
+  std::vector<std::int64_t> next(m.start.begin(), m.start.end() - 1);
+  for (std::int64_t j = 0; j < a.cols; ++j)
+    for (std::int64_t k = a.start[j]; k < a.start[j + 1]; ++k) {
+      const std::int64_t at = next[a.row[k]]++;
+      m.row[at] = j;
+      m.value[at] = a.value[k];
+    }
+  return m;
+}
+
+template <class T>
+double norm_1(const CscMatrix<T>& a) {
+  double largest = 0;
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    double sum = 0;
+    for (std::int64_t k = a.start[j]; k < a.start[j + 1]; ++k) sum += std::abs(a.value[k]);
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
+
+#define RLX_INSTANTIATE(T, I)                                             \
+  template void check_csr(const std::string&, const CsrView<T, I>&);      \
+  template CscMatrix<T> to_csc(const std::string&, const CsrView<T, I>&); \
+  template CscMatrix<T> hermitian_upper(const std::string&, const CsrView<T, I>&);
+RLX_INSTANTIATE(double, std::int32_t)
+RLX_INSTANTIATE(double, std::int64_t)
+RLX_INSTANTIATE(std::complex<double>, std::int32_t)
+RLX_INSTANTIATE(std::complex<double>, std::int64_t)
+#undef RLX_INSTANTIATE
+template CscMatrix<double> transposed(const CscMatrix<double>&);
+template CscMatrix<std::complex<double>> transposed(const CscMatrix<std::complex<double>>&);
+template double norm_1(const CscMatrix<double>&);
+template double norm_1(const CscMatrix<std::complex<double>>&);
+
+}  // namespace rlx::linalg

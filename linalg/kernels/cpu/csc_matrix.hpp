@@ -1,0 +1,41 @@
+// An owned compressed sparse column matrix with 64-bit indices: the form in which the providers take a matrix.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "csr_view.hpp"
+
+namespace rlx::linalg {
+
+/// Rows ascend within a column; no duplicates, no stored zeros, all values finite.
+template <class T>
+struct CscMatrix {
+  std::int64_t rows = 0, cols = 0;
+  std::vector<std::int64_t> start, row;  ///< cols + 1 offsets; one row number an entry
+  std::vector<T> value;
+  std::int64_t nnz() const noexcept { return static_cast<std::int64_t>(row.size()); }
+};
+
+/// Throws ArgumentError where offsets or columns of `a` do not describe a matrix. `op` names the operator in the
+/// message.
+template <class T, class Index>
+void check_csr(const std::string& op, const CsrView<T, Index>& a);
+
+/// Checks and converts: duplicates are summed, zeros dropped, rows sorted. NumericalError names an entry that is not
+/// finite.
+template <class T, class Index>
+CscMatrix<T> to_csc(const std::string& op, const CsrView<T, Index>& a);
+
+/// The lower triangle of `a`, conjugated and transposed: the upper triangle of the Hermitian matrix of that lower one.
+template <class T, class Index>
+CscMatrix<T> hermitian_upper(const std::string& op, const CsrView<T, Index>& a);
+
+/// The transpose (not conjugated); since it also sorts, two of them sort any matrix.
+template <class T>
+CscMatrix<T> transposed(const CscMatrix<T>& a);
+
+/// The largest column sum of absolute values.
+template <class T>
+double norm_1(const CscMatrix<T>& a);
+
+}  // namespace rlx::linalg

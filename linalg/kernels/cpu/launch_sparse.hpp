@@ -1,0 +1,9 @@
+#pragma once
+#include <rlx/compile/target.hpp>
+
+namespace rlx::linalg {
+void launch_sparse_lu(const LaunchCall& c);
+void launch_sparse_cholesky(const LaunchCall& c);
+void launch_sparse_solve(const LaunchCall& c);  ///< Of either factorization; with iterative refinement.
+void launch_rcond(const LaunchCall& c);
+}  // namespace rlx::linalg

@@ -1,0 +1,299 @@
+#include "sparse_factor.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <rlx/ir/error.hpp>
+#include <tuple>
+#include <vector>
+
+#include "condition.hpp"
+#include "equilibrate.hpp"
+#include "fenv_guard.hpp"
+#include "matrix_traits.hpp"
+#include "suitesparse_loader.hpp"
+
+namespace rlx::linalg {
+
+namespace {
+
+std::string digits(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2g", x);
+  return text;
+}
+
+/// Undoes the equilibration around a provider's factor of B = diag(row) A diag(col).
+template <class T>
+class EquilibratedFactor final : public SparseFactor<T> {
+ public:
+  EquilibratedFactor(std::unique_ptr<ProviderFactor<T>> factor, Scaling scaling, double norm, std::string_view method,
+                     std::string reason)
+      : factor_(std::move(factor)), scaling_(std::move(scaling)), method_(method), reason_(std::move(reason)) {
+    const std::int64_t n = order();
+    std::vector<T> work(n);
+    const auto solve_in_place = [&](Transpose mode, std::vector<T>& x) {
+      factor_->solve(mode, x.data(), work.data(), 1);
+      x.swap(work);
+    };
+    const double inverse = inverse_norm_1<T>(
+        n, [&](std::vector<T>& x) { solve_in_place(Transpose::none, x); },
+        [&](std::vector<T>& x) { solve_in_place(Transpose::conjugate_transpose, x); });
+    rcond_ = n == 0 ? 1 : 1 / norm / inverse;
+    if (!(rcond_ <= 1)) rcond_ = rcond_ > 1 ? 1 : 0;  // the estimate is a lower bound, up to rounding; NaN counts as 0
+  }
+
+  void solve(Transpose mode, std::span<const T> b, std::span<T> x, std::int64_t count) const override {
+    const std::int64_t n = order();
+    if (count < 0 || static_cast<std::int64_t>(b.size()) != n * count || b.size() != x.size())
+      throw ArgumentError("sparse solve: " + std::to_string(count) + " right sides of length " + std::to_string(n) +
+                          " do not fit arrays of " + std::to_string(b.size()) + " and " + std::to_string(x.size()));
+    if (b.empty()) return;
+    const FenvGuard guard;
+    // A x = b is B (C^-1 x) = R b, and A^T x = b is B^T (R^-1 x) = C b.
+    const auto& [before, after] =
+        mode == Transpose::none ? std::tie(scaling_.row, scaling_.col) : std::tie(scaling_.col, scaling_.row);
+    std::vector<T> scaled(b.size());
+    for (std::int64_t c = 0; c < count; ++c)
+      for (std::int64_t i = 0; i < n; ++i) scaled[c * n + i] = b[c * n + i] * before[i];
+    factor_->solve(mode, scaled.data(), x.data(), count);
+    for (std::int64_t c = 0; c < count; ++c)
+      for (std::int64_t i = 0; i < n; ++i) x[c * n + i] *= after[i];
+  }
+
+  std::int64_t order() const noexcept override { return static_cast<std::int64_t>(scaling_.row.size()); }
+  double rcond() const noexcept override { return rcond_; }
+  std::string_view method() const noexcept override { return method_; }
+  std::string_view provider() const noexcept override { return factor_->provider(); }
+  std::string_view reason() const noexcept override { return reason_; }
+  std::int64_t factor_nnz() const noexcept override { return factor_->factor_nnz(); }
+  void explain(const std::string& method_reason) { reason_ = method_reason + "; " + reason_; }
+
+ private:
+  std::unique_ptr<ProviderFactor<T>> factor_;
+  Scaling scaling_;
+  std::string_view method_;
+  std::string reason_;
+  double rcond_ = 0;
+};
+
+/// Of a matrix without rows, which SuiteSparse refuses.
+template <class T>
+class EmptyFactor final : public ProviderFactor<T> {
+ public:
+  void solve(Transpose, const T*, T*, std::int64_t) const override {}
+  std::string_view provider() const override { return "none"; }
+  std::int64_t factor_nnz() const override { return 0; }
+};
+
+template <class T>
+std::unique_ptr<SparseFactor<T>> empty_factor(std::string_view method) {
+  return std::make_unique<EquilibratedFactor<T>>(std::make_unique<EmptyFactor<T>>(), Scaling{}, 0, method,
+                                                 "nothing to factor");
+}
+
+template <class T, class Index>
+void check_square(const std::string& op, const CsrView<T, Index>& a) {
+  if (a.rows != a.cols)
+    throw ArgumentError(op + ": a factorization needs a square matrix, not " + std::to_string(a.rows) + " x " +
+                        std::to_string(a.cols));
+}
+
+/// Throws where no permutation puts entries on the whole diagonal: an empty row or column, or no perfect matching.
+template <class T>
+void check_structure(const std::string& op, const SuitesparseTable& table, const CscMatrix<T>& a) {
+  const std::int64_t n = a.cols;
+  std::vector<bool> row_used(n), diagonal(n);
+  std::int64_t empty_col = -1;
+  for (std::int64_t j = 0; j < n; ++j) {
+    if (a.start[j] == a.start[j + 1] && empty_col < 0) empty_col = j;
+    for (std::int64_t k = a.start[j]; k < a.start[j + 1]; ++k) {
+      row_used[a.row[k]] = true;
+      if (a.row[k] == j) diagonal[j] = true;
+    }
+  }
+  if (std::find(diagonal.begin(), diagonal.end(), false) == diagonal.end()) return;
+  const std::int64_t empty_row = std::find(row_used.begin(), row_used.end(), false) - row_used.begin();
+  const Matching match = table.match(n, a.start.data(), a.row.data());
+  if (match.size == n || (!match.complete && empty_row == n && empty_col < 0)) return;
+  std::string what = op + ": the matrix is structurally singular: structural rank " +
+                     (match.complete ? "" : std::string("at least ")) + std::to_string(match.size) + " of " +
+                     std::to_string(n);
+  std::int64_t info = match.free_row + 1;
+  if (empty_row < n) {
+    info = empty_row + 1;
+    what += "; row " + std::to_string(info) + " has no entry";
+  } else if (empty_col < 0) {
+    what += "; row " + std::to_string(info) + " and column " + std::to_string(match.free_col + 1) + " find no partner";
+  }
+  if (empty_col >= 0) what += "; column " + std::to_string(empty_col + 1) + " has no entry";
+  throw NumericalError(op, info, what + " (counted from 1)");
+}
+
+[[noreturn]] void refuse(const std::string& op, std::string_view provider, const FactorOutcome& outcome) {
+  const std::string by = " (" + std::string(provider) + ", status " + std::to_string(outcome.code) + ")";
+  const std::string row = std::to_string(outcome.row + 1), step = std::to_string(outcome.step + 1);
+  switch (outcome.status) {
+    case FactorStatus::singular:
+      throw NumericalError(
+          op, outcome.row + 1,
+          op + ": the matrix is singular: zero pivot" +
+              (outcome.row < 0 ? "" : " in column " + row + " (from 1), step " + step + " of the elimination") + by);
+    case FactorStatus::not_positive_definite: {
+      const bool exact = outcome.minor > 0;
+      const std::int64_t info = exact ? outcome.minor : outcome.row + 1;
+      throw NumericalError(op, info,
+                           op + ": the matrix is not positive definite: " +
+                               (exact ? "its leading minor of order " + std::to_string(info) +
+                                            " is the first that is not positive (info); "
+                                      : "") +
+                               "the permuted factorization stops at row " + row + " (from 1" + (exact ? "" : "; info") +
+                               "), step " + step + by);
+    }
+    case FactorStatus::out_of_memory:
+      throw DeviceError(std::string(provider), outcome.code, op + ": not enough memory for the factors" + by);
+    default:
+      throw InternalError(op + ": a provider refused what it should take" + by);
+  }
+}
+
+template <class T>
+std::unique_ptr<SparseFactor<T>> accept(const std::string& op, std::unique_ptr<EquilibratedFactor<T>> factor,
+                                        const FactorOptions& options) {
+  if (factor->rcond() < options.smallest_rcond)
+    throw NumericalError(op, 0,
+                         op + ": the matrix is singular to working precision: reciprocal condition " +
+                             digits(factor->rcond()) + " of the equilibrated matrix (limit " +
+                             digits(options.smallest_rcond) + ", " + std::string(factor->provider()) + ")");
+  return factor;
+}
+
+struct LuChoice {
+  bool klu;
+  std::string reason;
+  std::shared_ptr<const CircuitAnalysis> analysis;
+};
+
+/// KLU works by columns and has no dense kernels: it wins where the factors stay so sparse that there is nothing for
+/// BLAS to do.
+template <class T>
+LuChoice choose_lu(const SuitesparseTable& table, const CscMatrix<T>& a, LuProvider asked) {
+  // A circuit has about 3 to 8 entries a row. 40 flops an entry of the factors is where CHOLMOD's authors switch
+  // between simplicial and supernodal (cholmod_common::supernodal_switch), and Algorithm 907 sees KLU ahead of UMFPACK
+  // below it.
+  constexpr double circuit_row = 8, circuit_flops = 40, dissolved = 0.9;
+  if (asked == LuProvider::umfpack) return {false, "umfpack was asked for", nullptr};
+  if (asked == LuProvider::klu) return {true, "klu was asked for", nullptr};
+  const double per_row = static_cast<double>(a.nnz()) / static_cast<double>(a.cols);
+  if (per_row > circuit_row)
+    return {false, "umfpack: " + digits(per_row) + " entries a row, circuits have fewer", nullptr};
+  auto analysis = table.analyze_circuit(a.cols, a.start.data(), a.row.data());
+  if (!analysis) return {false, "umfpack: klu refuses the pattern", nullptr};
+  const std::string blocks = analysis->blocks == 1
+                                 ? "one block"
+                                 : std::to_string(analysis->blocks) + " diagonal blocks, the largest of order " +
+                                       std::to_string(analysis->largest_block) + " of " + std::to_string(a.cols);
+  const double density = analysis->factor_nnz > 0 && analysis->flops >= 0 ? analysis->flops / analysis->factor_nnz : -1;
+  const std::string work = density < 0 ? "unknown work" : digits(density) + " flops an entry of the factors expected";
+  if (density >= 0 && density < circuit_flops) return {true, "klu: " + work + ", " + blocks, analysis};
+  if (static_cast<double>(analysis->largest_block) < dissolved * static_cast<double>(a.cols) &&
+      density < 2 * circuit_flops)
+    return {true, "klu: " + blocks + ", " + work, analysis};
+  return {false, "umfpack: " + work + ", " + blocks, nullptr};
+}
+
+}  // namespace
+
+template <class T, class Index>
+std::unique_ptr<SparseFactor<T>> sparse_lu(const CsrView<T, Index>& view, const FactorOptions& options) {
+  static const std::string op = "linalg.sparse_lu";
+  check_square(op, view);
+  const SuitesparseTable& table = require_suitesparse(op);
+  const FenvGuard guard;
+  CscMatrix<T> a = to_csc(op, view);
+  if (a.cols == 0) return empty_factor<T>("lu");
+  check_structure(op, table, a);
+  Scaling scaling = equilibrate(a);
+  apply_scaling(scaling, a);
+  LuChoice choice = choose_lu(table, a, options.lu);
+  const ProviderTable<T>& providers = table_of<T>(table);
+  const auto attempt = [&](Pivoting pivoting) {
+    FactorOutcome outcome;
+    auto factor =
+        choice.klu ? providers.klu(a, pivoting, choice.analysis, outcome) : providers.umfpack(a, pivoting, outcome);
+    if (!factor) refuse(op, choice.klu ? "klu" : "umfpack", outcome);
+    return std::make_unique<EquilibratedFactor<T>>(std::move(factor), scaling, norm_1(a), "lu", choice.reason);
+  };
+  // Loose pivots let the factors differ from the matrix by a thousand roundings or more, which hides a singular matrix
+  // behind a condition of 1e-15 and spoils a nearly singular one: those few are factored again.
+  constexpr double suspicious = 1e-12;
+  auto factor = attempt(Pivoting::loose);
+  if (factor->rcond() < suspicious) {
+    choice.reason += "; strict pivoting, as the reciprocal condition is " + digits(factor->rcond());
+    factor.reset();
+    factor = attempt(Pivoting::strict);
+  }
+  return accept<T>(op, std::move(factor), options);
+}
+
+/// norm_1 of a Hermitian matrix given by its upper triangle.
+template <class T>
+static double hermitian_norm_1(const CscMatrix<T>& upper) {
+  std::vector<double> sums(upper.cols);
+  for (std::int64_t j = 0; j < upper.cols; ++j)
+    for (std::int64_t k = upper.start[j]; k < upper.start[j + 1]; ++k) {
+      sums[j] += std::abs(upper.value[k]);
+      if (upper.row[k] != j) sums[upper.row[k]] += std::abs(upper.value[k]);
+    }
+  return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
+}
+
+template <class T, class Index>
+std::unique_ptr<SparseFactor<T>> sparse_cholesky(const CsrView<T, Index>& view, const FactorOptions& options) {
+  static const std::string op = "linalg.sparse_cholesky";
+  check_square(op, view);
+  const SuitesparseTable& table = require_suitesparse(op);
+  const FenvGuard guard;
+  CscMatrix<T> upper = hermitian_upper(op, view);
+  if (upper.cols == 0) return empty_factor<T>("cholesky");
+  Scaling scaling;
+  scaling.row = scaling.col = equilibrate_hermitian(upper);
+  apply_scaling(scaling, upper);
+  FactorOutcome outcome;
+  auto factor = table_of<T>(table).cholmod(upper, outcome);
+  if (!factor) refuse(op, "cholmod", outcome);
+  return accept<T>(
+      op,
+      std::make_unique<EquilibratedFactor<T>>(std::move(factor), std::move(scaling), hermitian_norm_1(upper),
+                                              "cholesky", "cholmod: the one sparse Cholesky at hand"),
+      options);
+}
+
+template <class T, class Index>
+std::unique_ptr<SparseFactor<T>> sparse_factor(const CsrView<T, Index>& view, const FactorOptions& options) {
+  const MethodChoice choice = choose_method(matrix_traits("linalg.sparse_factor", view));
+  std::string reason = choice.reason;
+  const auto explained = [&](std::unique_ptr<SparseFactor<T>> factor) {
+    static_cast<EquilibratedFactor<T>&>(*factor).explain(reason);
+    return factor;
+  };
+  if (choice.method != Method::lu) {  // where CG is advised, the caller who wants a factorization gets Cholesky
+    try {
+      return explained(sparse_cholesky(view, options));
+    } catch (const NumericalError& error) {
+      reason = "lu: cholesky was tried (" + choice.reason + ") and refused (" + error.what() + ")";
+    }
+  }
+  return explained(sparse_lu(view, options));
+}
+
+#define RLX_INSTANTIATE(T, I)                                                                            \
+  template std::unique_ptr<SparseFactor<T>> sparse_lu(const CsrView<T, I>&, const FactorOptions&);       \
+  template std::unique_ptr<SparseFactor<T>> sparse_cholesky(const CsrView<T, I>&, const FactorOptions&); \
+  template std::unique_ptr<SparseFactor<T>> sparse_factor(const CsrView<T, I>&, const FactorOptions&);
+RLX_INSTANTIATE(double, std::int32_t)
+RLX_INSTANTIATE(double, std::int64_t)
+RLX_INSTANTIATE(std::complex<double>, std::int32_t)
+RLX_INSTANTIATE(std::complex<double>, std::int64_t)
+#undef RLX_INSTANTIATE
+
+}  // namespace rlx::linalg

@@ -1,0 +1,105 @@
+#include "linalg/ops/common.hpp"
+
+namespace rlx::linalg {
+
+constexpr DTypeSet cg_types{DType::f32, DType::f64};
+constexpr Operand cg_operands[] = {{"a", cg_types, OperandKind::sparse}, {"b", cg_types}, {"x0", cg_types}};
+constexpr Constraint<CgAttrs> cg_constraints[] = {
+    {"C1", "a is a square csr matrix", [](const CgAttrs&, const Signature& s) { return is_csr(s, 0) && is_square(s, 0); }},
+    {"C2", "b and x0 have as many entries as a has rows",
+     [](const CgAttrs&, const Signature& s) { return is_right_side(s, 0, 1, false) && is_right_side(s, 0, 2, false); }},
+    {"C3", "all have one dtype", [](const CgAttrs&, const Signature& s) { return one_dtype(s, {0, 1, 2}); }},
+    {"C4", "tolerance >= 0 and max_iterations >= 0",
+     [](const CgAttrs& a, const Signature&) -> Answer { return a.tolerance >= 0 && a.max_iterations >= 0; }}};
+
+static Types cg_infer(const CgAttrs&, const Signature& s) {
+  return {tensor(s.dtype(1), s.shape(1)), i32({}), tensor(s.dtype(1), {})};
+}
+
+// State: iteration, x, r, p, (r, M^-1 r), (r, r). Invariants: A, the inverse diagonal, the squared bound on (r, r), the most
+// iterations. The loop ends as well when (r, r) is no number any more.
+static Values cg_decompose(Builder& b, const CgAttrs& a, ValuesIn in) {
+  const DType t = in[1].dtype();
+  const Value zero = ops::scalar(b, t, 0), one = ops::scalar(b, t, 1);
+  const Value d = diagonal(in[0]);
+  const Value inverse = ops::select(ops::compare(d, ops::zeros_like(d), ops::Direction::eq), ops::full_like(d, 1), ops::div(one, d));
+  const Value r = ops::sub(in[1], spmv(in[0], in[2]));
+  const Value z = ops::mul(r, inverse);
+  const Value bb = ops::dot(in[1], in[1]);
+  const Value bound = ops::mul(bb, ops::scalar(b, t, a.tolerance * a.tolerance));
+  const Values state{ops::scalar(b, DType::i32, 0), in[2], r, z, ops::dot(r, z), ops::dot(r, r)};
+  const Values invariants{in[0], inverse, bound, ops::scalar(b, DType::i32, a.max_iterations)};
+  const Values out = ops::while_(
+      state, invariants,
+      [](ValuesIn v) -> Values {
+        const Value more = ops::compare(v[0], v[9], ops::Direction::lt);
+        return {ops::logical_and(more, ops::compare(v[5], v[8], ops::Direction::gt))};
+      },
+      [](ValuesIn v) -> Values {
+        Builder& body = *v[0].builder;
+        const Value q = spmv(v[6], v[3]);
+        const Value alpha = ops::div(v[4], ops::dot(v[3], q));
+        const Value x = ops::add(v[1], ops::mul(alpha, v[3])), r = ops::sub(v[2], ops::mul(alpha, q));
+        const Value z = ops::mul(r, v[7]);
+        const Value rz = ops::dot(r, z);
+        const Value p = ops::add(z, ops::mul(ops::div(rz, v[4]), v[3]));
+        return {ops::add(v[0], ops::scalar(body, DType::i32, 1)), x, r, p, rz, ops::dot(r, r)};
+      },
+      a.max_iterations);
+  const Value nothing = ops::compare(bb, zero, ops::Direction::eq);
+  return {out[1], out[0], ops::select(nothing, ops::sqrt(out[5]), ops::sqrt(ops::div(out[5], ops::select(nothing, one, bb))))};
+}
+
+// The solution solves A x = b, whatever path led there: the cotangent of b is another solve with the same matrix, which is
+// its own transpose.
+static Values cg_vjp(const VjpCall<CgAttrs>& c) {
+  Values out(3);
+  if (!c.cotangent[0] || !(c.wanted[0] || c.wanted[1])) return out;
+  const Value w = cg(c.in[0], c.cotangent[0], ops::zeros_like(c.in[1]), c.attrs).x;
+  if (c.wanted[1]) out[1] = w;
+  if (c.wanted[0]) out[0] = solve_cotangent(c.in[0], w, c.out[0], false);
+  return out;
+}
+
+static Values cg_jvp(const JvpCall<CgAttrs>& c) {
+  Value right = c.tangent[1];
+  if (c.tangent[0]) {
+    const Value moved = spmv(c.tangent[0], c.out[0]);
+    right = right ? ops::sub(right, moved) : ops::neg(moved);
+  }
+  if (!right) return Values(3);
+  return {cg(c.in[0], right, ops::zeros_like(c.in[1]), c.attrs).x, Value{}, Value{}};
+}
+
+extern const OpDef<CgAttrs> cg_op{
+    .name = "linalg.cg",
+    .doc = "Conjugate gradients with a Jacobi preconditioner for a symmetric positive definite csr matrix: solution, iterations "
+           "done, relative residual |b - A x| / |b| in the 2-norm by the recurrence; above the tolerance it did not converge. "
+           "Source: M. Hestenes and E. Stiefel, J. Res. NBS 49 (1952).",
+    .operands = cg_operands,
+    .constraints = cg_constraints,
+    .infer = cg_infer,
+    .meaning = Composite<CgAttrs>{cg_decompose},
+    .vjp = Vjp<CgAttrs>{cg_vjp},
+    .jvp = cg_jvp,
+    .batch = Never{"a batch of sparse matrices has no type yet: loop over them"},
+    .shard = Never{"sparse values are sharded by rows, which needs the partition of their entries"},
+    .cost = Never{"depends on the number of iterations"},
+    .samples = []() -> std::vector<Sample<CgAttrs>> {
+      const SparseType a{SparseFormat::csr, DType::f64, DType::i32, {6, 6}, 16};
+      SparseType f = a, wide = a;
+      f.dtype = DType::f32;
+      wide.shape[1] = 7;
+      const SampleOperand spd(a, Fill::positive_definite), spd32(f, Fill::positive_definite);
+      // Entries of the matrix are not moved one by one: that leaves the symmetric ones.
+      SampleOperand fixed = spd;
+      fixed.differentiable = false;
+      return {sample<CgAttrs>({fixed, f64({6}), f64({6})}, {.tolerance = 1e-13, .max_iterations = 50}).within(1e-10),
+              sample<CgAttrs>({spd32, f32({6}), f32({6})}, {.tolerance = 1e-6, .max_iterations = 50}).within(1e-4),
+              sample<CgAttrs>({fixed, {f64({6}), {0, 0, 0, 0, 0, 0}}, {f64({6}), {0, 0, 0, 0, 0, 0}}}).expects({{0, 0, 0, 0, 0, 0}, {0}, {0}}).exact().without_gradients(),
+              sample<CgAttrs>({wide, f64({6}), f64({6})}).breaking("C1"), sample<CgAttrs>({a, f64({6}), f64({5})}).breaking("C2"),
+              sample<CgAttrs>({a, f64({6}), f32({6})}).breaking("C3"), sample<CgAttrs>({a, f64({6}), f64({6})}, {.tolerance = -1}).breaking("C4"),
+              sample<CgAttrs>({f64({6, 6}), f64({6}), f64({6})}).breaking("kind")};
+    }};
+
+}  // namespace rlx::linalg

@@ -1,0 +1,191 @@
+#include "linalg/ops/common.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rlx::linalg {
+
+const Shape& matrix_shape(const Signature& s, std::size_t i) {
+  if (const auto* a = std::get_if<SparseType>(&s.types[i])) return a->shape;
+  if (const auto* r = std::get_if<ResourceType>(&s.types[i])) return r->shape;
+  return s.shape(i);
+}
+
+DType matrix_dtype(const Signature& s, std::size_t i) {
+  if (const auto* a = std::get_if<SparseType>(&s.types[i])) return a->dtype;
+  if (const auto* r = std::get_if<ResourceType>(&s.types[i])) return r->dtype;
+  return s.dtype(i);
+}
+
+Answer is_square(const Signature& s, std::size_t i) {
+  const Shape& shape = matrix_shape(s, i);
+  if (shape.size() != 2) return Answer::no("operand " + std::to_string(i) + " has rank " + std::to_string(shape.size()));
+  return s.equal(shape[0], shape[1]);
+}
+
+Answer is_csr(const Signature& s, std::size_t i) { return s.sparse(i).format == SparseFormat::csr; }
+
+Answer is_right_side(const Signature& s, std::size_t a, std::size_t i, bool columns) {
+  if (s.rank(i) != 1 && !(columns && s.rank(i) == 2)) return Answer::no("rank " + std::to_string(s.rank(i)));
+  return s.equal(matrix_shape(s, a)[0], s.tensor(i).dim(0));
+}
+
+Answer one_dtype(const Signature& s, std::initializer_list<std::size_t> operands) {
+  for (std::size_t i : operands)
+    if (matrix_dtype(s, i) != matrix_dtype(s, *operands.begin())) return Answer::no(std::string(name(matrix_dtype(s, i))) + " is not " + std::string(name(matrix_dtype(s, *operands.begin()))));
+  return true;
+}
+
+Adjoint adjoint_of(Transpose mode, DType t) {
+  switch (mode) {
+    case Transpose::none: return {is_complex(t) ? Transpose::conjugate_transpose : Transpose::transpose, false};
+    case Transpose::conjugate_transpose: return {Transpose::none, false};
+    case Transpose::transpose: return {Transpose::none, is_complex(t)};  // (A^T)^H is the conjugate of A.
+  }
+  throw InternalError("adjoint_of: unknown mode");
+}
+
+Value applied(Value a, Transpose mode) {
+  if (mode == Transpose::none) return a;
+  const Value t = ops::transpose(a, {1, 0});
+  return mode == Transpose::conjugate_transpose ? ops::conj(t) : t;
+}
+
+static Values start_at(Value a, Value k) {
+  Values start{k};
+  for (int d = 1; d < a.rank(); ++d) start.push_back(ops::scalar(*a.builder, DType::i64, 0));
+  return start;
+}
+
+Value row_of(Value a, Value k) {
+  Shape sizes = a.shape();
+  sizes[0] = 1;
+  return ops::reshape(ops::dynamic_slice(a, start_at(a, k), sizes), Shape(sizes.begin() + 1, sizes.end()));
+}
+
+Value with_row(Value a, Value row, Value k) {
+  Shape shape = a.shape();
+  shape[0] = 1;
+  return ops::dynamic_update_slice(a, ops::reshape(row, shape), start_at(a, k));
+}
+
+Value with_values(Value a, Value values) {
+  Builder& b = *a.builder;
+  const Values parts = b.emit("sparse.parts", {a});
+  return b.emit1("sparse.assemble", {parts[0], parts[1], values}, ops::AssembleAttrs{std::get<SparseType>(a.type()).shape[1]});
+}
+
+Value solve_cotangent(Value a, Value w, Value x, bool transposed) {
+  const Value columns = a.builder->emit("sparse.parts", {a})[1];
+  const Value left = ops::take(w, transposed ? columns : row_indices(a), 0);
+  const Value right = ops::take(ops::conj(x), transposed ? row_indices(a) : columns, 0);
+  return with_values(a, ops::neg(ops::mul(left, right)));
+}
+
+Dense dense_of(const HostValue& matrix) {
+  if (const auto* t = std::get_if<HostTensor>(&matrix)) {
+    Dense d(static_cast<std::size_t>(t->numel()));
+    for (std::size_t i = 0; i < d.size(); ++i) d[i] = t->get_c128(static_cast<std::int64_t>(i));
+    return d;
+  }
+  const auto& s = std::get<HostSparse>(matrix);
+  const std::int64_t rows = s.type.shape[0].constant(), cols = s.type.shape[1].constant();
+  Dense d(static_cast<std::size_t>(rows * cols));
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t k = s.offsets.get_i64(i); k < s.offsets.get_i64(i + 1); ++k) d[static_cast<std::size_t>(i * cols + s.indices.get_i64(k))] += s.values.get_c128(k);
+  return d;
+}
+
+Dense dense_solve(Dense a, std::int64_t n, Transpose mode, Dense b) {
+  using Wide = std::complex<long double>;
+  const auto at = [n](std::int64_t i, std::int64_t j) { return static_cast<std::size_t>(i * n + j); };
+  const std::size_t columns = n ? b.size() / static_cast<std::size_t>(n) : 0;
+  std::vector<Wide> m(a.size()), x(b.begin(), b.end());
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      const auto v = mode == Transpose::none ? a[at(i, j)] : a[at(j, i)];
+      m[at(i, j)] = Wide(mode == Transpose::conjugate_transpose ? std::conj(v) : v);
+    }
+  for (std::int64_t k = 0; k < n; ++k) {
+    std::int64_t p = k;
+    for (std::int64_t i = k + 1; i < n; ++i) if (std::abs(m[at(i, k)]) > std::abs(m[at(p, k)])) p = i;
+    if (m[at(p, k)] == Wide(0)) throw NumericalError("linalg.solve", k + 1, "the matrix is singular: pivot " + std::to_string(k + 1) + " is zero");
+    for (std::int64_t j = 0; j < n; ++j) std::swap(m[at(k, j)], m[at(p, j)]);
+    for (std::size_t c = 0; c < columns; ++c) std::swap(x[static_cast<std::size_t>(k) * columns + c], x[static_cast<std::size_t>(p) * columns + c]);
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (i == k) continue;
+      const Wide f = m[at(i, k)] / m[at(k, k)];
+      for (std::int64_t j = k; j < n; ++j) m[at(i, j)] -= f * m[at(k, j)];
+      for (std::size_t c = 0; c < columns; ++c) x[static_cast<std::size_t>(i) * columns + c] -= f * x[static_cast<std::size_t>(k) * columns + c];
+    }
+  }
+  Dense out(b.size());
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::size_t c = 0; c < columns; ++c) {
+      const Wide v = x[static_cast<std::size_t>(i) * columns + c] / m[at(i, i)];
+      out[static_cast<std::size_t>(i) * columns + c] = {static_cast<double>(v.real()), static_cast<double>(v.imag())};
+    }
+  return out;
+}
+
+HostTensor tensor_of(const Dense& d, const TensorType& t) {
+  HostTensor out(t.dtype, constant_shape(t.shape));
+  for (std::size_t i = 0; i < d.size(); ++i) out.set_c128(static_cast<std::int64_t>(i), d[i]);
+  return out;
+}
+
+const Constraint<SparseSolveAttrs> solve_constraints[4] = {
+    {"C1", "a is a square csr matrix", [](const SparseSolveAttrs&, const Signature& s) { return is_csr(s, 1) && is_square(s, 1); }},
+    {"C2", "the factorization is of a matrix of that order and dtype",
+     [](const SparseSolveAttrs&, const Signature& s) { return s.equal(s.resource(0).shape.at(0), s.sparse(1).shape[0]) && one_dtype(s, {0, 1, 2}); }},
+    {"C3", "b has as many entries as a has rows", [](const SparseSolveAttrs&, const Signature& s) { return is_right_side(s, 1, 2, false); }},
+    {"C4", "refine >= 0", [](const SparseSolveAttrs& a, const Signature&) -> Answer { return a.refine >= 0; }}};
+
+Types SolveRules::infer(const SparseSolveAttrs&, const Signature& s) { return {tensor(s.dtype(2), s.shape(2))}; }
+
+HostValues SolveRules::reference(const SparseSolveAttrs& a, const ReferenceCall& c) {
+  return {tensor_of(dense_solve(dense_of(c.in[1]), c.tensor(2).numel(), a.mode, dense_of(c.in[2])), c.result())};
+}
+
+// x = op(A)^-1 b: the cotangent of b solves with the adjoint, with the same factorization; that of A is -w x^H at A's entries.
+Values SolveRules::vjp(const VjpCall<SparseSolveAttrs>& c) {
+  Values out(3);
+  if (!c.cotangent[0] || !(c.wanted[1] || c.wanted[2])) return out;
+  const Adjoint adjoint = adjoint_of(c.attrs.mode, c.in[2].dtype());
+  const SparseSolveAttrs attrs{adjoint.mode, c.attrs.refine};
+  const Value right = adjoint.conjugate ? ops::conj(c.cotangent[0]) : c.cotangent[0];
+  Value w = c.b.emit1(c.node.op->name(), {c.in[0], c.in[1], right}, attrs);
+  if (adjoint.conjugate) w = ops::conj(w);
+  if (c.wanted[2]) out[2] = w;
+  if (!c.wanted[1]) return out;
+  switch (c.attrs.mode) {
+    case Transpose::none: out[1] = solve_cotangent(c.in[1], w, c.out[0], false); break;
+    case Transpose::transpose: out[1] = solve_cotangent(c.in[1], w, c.out[0], true); break;
+    // A^H enters conjugated, so its cotangent is the conjugate of that of A^T.
+    case Transpose::conjugate_transpose: out[1] = solve_cotangent(c.in[1], ops::conj(w), ops::conj(c.out[0]), true); break;
+  }
+  return out;
+}
+
+Values SolveRules::jvp(const JvpCall<SparseSolveAttrs>& c) {
+  Value right = c.tangent[2];
+  if (c.tangent[1]) {
+    const Value moved = spmv(c.tangent[1], c.out[0], c.attrs.mode);
+    right = right ? ops::sub(right, moved) : ops::neg(moved);
+  }
+  if (!right) return {Value{}};
+  return {c.b.emit1(c.node.op->name(), {c.in[0], c.in[1], right}, c.attrs)};
+}
+
+std::vector<Sample<SparseSolveAttrs>> solve_samples(std::string_view kind) {
+  using A = SparseSolveAttrs;
+  const SparseType a{SparseFormat::csr, DType::f64, DType::i32, {4, 4}, 9};
+  SparseType wide = a;
+  wide.shape[1] = 5;
+  const Type f = ResourceType{std::string(kind), "", DType::f64, {4, 4}}, larger = ResourceType{std::string(kind), "", DType::f64, {5, 5}};
+  return {sample<A>({SampleOperand(f), wide, f64({4})}).breaking("C1"), sample<A>({SampleOperand(larger), a, f64({4})}).breaking("C2"),
+          sample<A>({SampleOperand(f), a, f64({5})}).breaking("C3"), sample<A>({SampleOperand(f), a, f64({4})}, {.refine = -1}).breaking("C4"),
+          sample<A>({SampleOperand(Type(ResourceType{"preconditioner", "", DType::f64, {4, 4}})), a, f64({4})}).breaking("kind")};
+}
+
+}  // namespace rlx::linalg

@@ -1,0 +1,100 @@
+#include "linalg/ops/common.hpp"
+
+namespace rlx::linalg {
+
+using A = TriangularSolveAttrs;
+constexpr Operand triangular_operands[] = {{"a", factorable}, {"b", factorable}};
+constexpr Constraint<A> triangular_constraints[] = {
+    {"C1", "a is a square matrix", [](const A&, const Signature& s) { return is_square(s, 0); }},
+    {"C2", "b is [n] or [n, k]", [](const A&, const Signature& s) { return is_right_side(s, 0, 1, true); }},
+    {"C3", "both have one dtype", [](const A&, const Signature& s) { return one_dtype(s, {0, 1}); }}};
+
+static Types triangular_infer(const A&, const Signature& s) { return {tensor(s.dtype(1), s.shape(1))}; }
+
+// Substitution, a row a trip: what is not solved yet is zero in x, so the whole row may be multiplied.
+static Values triangular_decompose(Builder& b, const A& attrs, ValuesIn in) {
+  const Dim n = in[0].shape()[0];
+  const bool vector = in[1].rank() == 1;
+  const Value rhs = vector ? ops::reshape(in[1], {n, 1}) : in[1];
+  const Dim k = rhs.shape()[1];
+  const bool lower = attrs.lower == (attrs.mode == Transpose::none);
+  const Value a = applied(in[0], attrs.mode);
+  const Value row = ops::iota(b, DType::i32, {n, n}, 0), column = ops::iota(b, DType::i32, {n, n}, 1);
+  const Value strict = ops::select(ops::compare(row, column, lower ? ops::Direction::gt : ops::Direction::lt), a, ops::scalar(b, a.dtype(), 0));
+  const Value on_diagonal = ops::compare(row, column, ops::Direction::eq);
+  const Value diagonal = attrs.unit_diagonal ? ops::full(b, a.dtype(), {n}, 1)
+                                             : ops::reduce_sum(ops::select(on_diagonal, a, ops::scalar(b, a.dtype(), 0)), {1});
+  const Values state{ops::scalar(b, DType::i64, 0), ops::full(b, a.dtype(), {n, k}, 0)};
+  const Values invariants{strict, diagonal, rhs, ops::constant(b, HostTensor::scalar_i64(DType::i64, n.constant()))};
+  const Values out = ops::while_(
+      state, invariants, [](ValuesIn v) -> Values { return {ops::compare(v[0], v[5], ops::Direction::lt)}; },
+      [&](ValuesIn v) -> Values {
+        const Value one = ops::scalar(*v[0].builder, DType::i64, 1);
+        const Value i = lower ? v[0] : ops::sub(ops::sub(v[5], one), v[0]);
+        const Value line = row_of(v[2], i);
+        const Value known = ops::reshape(ops::matmul(ops::reshape(line, {1, n}), v[1]), {k});
+        const Value solved = ops::div(ops::sub(row_of(v[4], i), known), ops::broadcast_to(row_of(v[3], i), {k}));
+        return {ops::add(v[0], one), with_row(v[1], solved, i)};
+      },
+      n.constant());
+  return {vector ? ops::reshape(out[1], {n}) : out[1]};
+}
+
+static Value outer(Value w, Value x) {
+  const auto matrix = [](Value v) { return v.rank() == 1 ? ops::reshape(v, {v.shape()[0], 1}) : v; };
+  return ops::neg(ops::matmul(matrix(w), ops::transpose(ops::conj(matrix(x)), {1, 0})));
+}
+
+// Only the triangle that was read has a cotangent.
+static Values triangular_vjp(const VjpCall<A>& c) {
+  Values out(2);
+  if (!c.cotangent[0]) return out;
+  const Adjoint adjoint = adjoint_of(c.attrs.mode, c.in[1].dtype());
+  A attrs = c.attrs;
+  attrs.mode = adjoint.mode;
+  const Value right = adjoint.conjugate ? ops::conj(c.cotangent[0]) : c.cotangent[0];
+  Value w = triangular_solve(c.in[0], right, attrs);
+  if (adjoint.conjugate) w = ops::conj(w);
+  if (c.wanted[1]) out[1] = w;
+  if (!c.wanted[0]) return out;
+  Value full;
+  switch (c.attrs.mode) {
+    case Transpose::none: full = outer(w, c.out[0]); break;
+    case Transpose::transpose: full = ops::transpose(outer(w, c.out[0]), {1, 0}); break;
+    case Transpose::conjugate_transpose: full = ops::conj(ops::transpose(outer(w, c.out[0]), {1, 0})); break;
+  }
+  const Value row = ops::iota(c.b, DType::i32, full.shape(), 0), column = ops::iota(c.b, DType::i32, full.shape(), 1);
+  const ops::Direction keep = c.attrs.unit_diagonal ? (c.attrs.lower ? ops::Direction::gt : ops::Direction::lt)
+                                                    : (c.attrs.lower ? ops::Direction::ge : ops::Direction::le);
+  out[0] = ops::select(ops::compare(row, column, keep), full, ops::scalar(c.b, full.dtype(), 0));
+  return out;
+}
+
+extern const OpDef<A> triangular_solve_op{
+    .name = "linalg.triangular_solve",
+    .doc = "x of op(A) x = b for a triangular A; the other triangle is not looked at. A zero on the diagonal gives infinities "
+           "or NaN, or a NumericalError from a library. Source: BLAS xTRSM.",
+    .operands = triangular_operands,
+    .constraints = triangular_constraints,
+    .infer = triangular_infer,
+    .meaning = Composite<A>{triangular_decompose},
+    .vjp = Vjp<A>{triangular_vjp},
+    .jvp = Derived{},
+    .batch = Never{"solve with the matrices of a batch one by one"},
+    .shard = Never{"a distributed solve is ScaLAPACK's business"},
+    .cost = [](const A&, const Signature& s) {
+      const Dim n = s.tensor(0).dim(0);
+      return Cost{n * s.tensor(1).numel(), (s.tensor(0).numel() + s.tensor(1).numel() * 2) * (bit_width(s.dtype(0)) / 8)};
+    },
+    .samples = []() -> std::vector<Sample<A>> {
+      const SampleOperand l(f64({4, 4}), Fill::lower_triangular), full(f64({4, 4}), Fill::well_conditioned), z(c128({3, 3}), Fill::well_conditioned);
+      return {sample<A>({l, f64({4})}).within(1e-12), sample<A>({full, f64({4, 2})}, {.lower = false}).within(1e-12),
+              sample<A>({full, f64({4})}, {.lower = true, .unit_diagonal = true, .mode = Transpose::transpose}).within(1e-12),
+              sample<A>({z, c128({3})}, {.mode = Transpose::conjugate_transpose}).within(1e-12),
+              sample<A>({z, c128({3, 2})}, {.lower = false, .mode = Transpose::transpose}).within(1e-12),
+              sample<A>({{f64({2, 2}), {2, 9, 1, 4}}, {f64({2}), {2, 9}}}).expects({{1, 2}}).exact(),
+              sample<A>({f64({2, 3}), f64({2})}).breaking("C1"), sample<A>({f64({2, 2}), f64({3})}).breaking("C2"),
+              sample<A>({f64({2, 2}), f32({2})}).breaking("C3")};
+    }};
+
+}  // namespace rlx::linalg

@@ -1,0 +1,129 @@
+#include "linalg/solver_programs.hpp"
+
+#include "linalg/kernels/cpu/sparse_factor.hpp"
+
+#include <rlx/catalog.hpp>
+#include <rlx/linalg/build.hpp>
+#include <rlx/linalg/register.hpp>
+#include <rlx/ops/build.hpp>
+
+#include <algorithm>
+#include <climits>
+
+namespace rlx::linalg {
+
+namespace {
+
+// One for the process: operators are constants, and programs keep a reference to it.
+const runtime::Catalog& catalog() {
+  static const runtime::Catalog c = [] {
+    runtime::Catalog made = make_catalog();
+    add_to(made);
+    return made;
+  }();
+  return c;
+}
+
+// |b - A x| / |b| in max norms; 0 / 0 is 0.
+Value relative_residual(Value a, Value x, Value b) {
+  const auto largest = [](Value v) { return ops::reduce_max(ops::abs(v), {0}); };
+  const Value r = largest(ops::sub(b, spmv(a, x))), size = largest(b), zero = ops::zeros_like(size);
+  const Value exact = ops::logical_and(ops::compare(r, zero, ops::Direction::eq), ops::compare(size, zero, ops::Direction::eq));
+  return ops::select(exact, zero, ops::div(r, ops::select(exact, ops::full_like(size, 1), size)));
+}
+
+void output_measures(Builder& b, Value a, Value x, Value right) {
+  b.output(x, "x");
+  b.output(backward_error(a, x, right), "backward_error");
+  b.output(relative_residual(a, x, right), "relative_residual");
+}
+
+Graph factor_graph(SolveMethod method, const SparseType& type, LuLibrary library) {
+  Graph g("factor");
+  Builder b(g, catalog().operators);
+  const Value a = b.input(type, "A");
+  const Value f = method == SolveMethod::cholesky ? sparse_cholesky(a) : sparse_lu(a, {library});
+  b.output(f, "F");
+  b.output(rcond(f), "rcond");
+  return g;
+}
+
+Graph direct_graph(SolveMethod method, const SparseType& type, int refine) {
+  Graph g("solve");
+  Builder b(g, catalog().operators);
+  const bool cholesky = method == SolveMethod::cholesky;
+  const Value f = b.input(ResourceType{cholesky ? "sparse_cholesky" : "sparse_lu", "", type.dtype, type.shape}, "F");
+  const Value a = b.input(type, "A"), right = b.input(tensor(type.dtype, {type.shape[0]}), "b");
+  const SparseSolveAttrs attrs{Transpose::none, refine};
+  output_measures(b, a, cholesky ? sparse_cholesky_solve(f, a, right, attrs) : sparse_lu_solve(f, a, right, attrs), right);
+  return g;
+}
+
+Graph cg_graph(const SparseType& type, const SolverOptions& o) {
+  Graph g("solve");
+  Builder b(g, catalog().operators);
+  const Value a = b.input(type, "A"), right = b.input(tensor(type.dtype, {type.shape[0]}), "b"), x0 = b.input(right.type(), "x0");
+  const std::int64_t most = o.max_iterations > 0 ? o.max_iterations : std::max<std::int64_t>(1000, 10 * type.shape[0].constant());
+  const Cg result = cg(a, right, x0, {o.tolerance, static_cast<int>(std::min<std::int64_t>(most, INT_MAX))});
+  output_measures(b, a, result.x, right);
+  b.output(result.iterations, "iterations");
+  b.output(result.residual, "residual");
+  return g;
+}
+
+// Records of this family hold a SparseFactor in every resource for which they name a provider.
+template <class T>
+std::string reason_of(const HostResource& r) {
+  return r.type.provider.empty() ? "" : std::string(std::static_pointer_cast<const SparseFactor<T>>(r.data)->reason());
+}
+
+}  // namespace
+
+SolverPrograms::SolverPrograms(SolveMethod method, const SparseType& a, const SolverOptions& o, std::shared_ptr<runtime::Device> device) : method_(method) {
+  if (method == SolveMethod::cg) {
+    solve_.emplace(std::move(device), cg_graph(a, o), catalog(), o.compile);
+    return;
+  }
+  factor_.emplace(device, factor_graph(method, a, o.library), catalog(), o.compile);
+  solve_.emplace(std::move(device), direct_graph(method, a, o.refine), catalog(), o.compile);
+}
+
+Factored SolverPrograms::factor(const HostSparse& a) const {
+  const HostValue arguments[] = {a};
+  HostValues out = factor_->run(arguments);
+  const auto& r = std::get<HostResource>(out[0]);
+  Factored f{out[0], std::get<HostTensor>(out[1]).get_f64(0), r.type.provider, a.type.dtype == DType::c128 ? reason_of<std::complex<double>>(r) : reason_of<double>(r)};
+  if (f.provider.empty()) f.provider = "reference";
+  return f;
+}
+
+Solution SolverPrograms::solve(const HostValue& factor, const HostSparse& a, HostTensor b) const {
+  HostValues arguments;
+  if (method_ != SolveMethod::cg) arguments = {factor, a, std::move(b)};
+  else arguments = {a, b, HostTensor(b.dtype(), b.shape())};
+  const HostValues out = solve_->run(arguments);
+  const auto number = [&](std::size_t i) { return std::get<HostTensor>(out[i]).get_f64(0); };
+  Solution s{std::get<HostTensor>(out[0]), number(1), number(2)};
+  if (method_ == SolveMethod::cg) {
+    s.iterations = std::get<HostTensor>(out[3]).get_i64(0);
+    s.cg_residual = number(4);
+  }
+  return s;
+}
+
+DispatchReport SolverPrograms::report() const {
+  if (!factor_) return solve_->report();
+  DispatchReport r = factor_->report();
+  const DispatchReport& second = solve_->report();
+  for (ReportRow& row : r.rows) row.value = "factor:" + row.value;
+  for (ReportRow row : second.rows) {
+    row.value = "solve:" + row.value;
+    r.rows.push_back(std::move(row));
+  }
+  r.steps.insert(r.steps.end(), second.steps.begin(), second.steps.end());
+  r.graph = "factor + solve";
+  r.arena_bytes = std::max(r.arena_bytes, second.arena_bytes);
+  return r;
+}
+
+}  // namespace rlx::linalg

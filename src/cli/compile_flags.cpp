@@ -1,0 +1,37 @@
+#include "compile_flags.hpp"
+
+#include "context.hpp"
+
+namespace rlx::cli {
+
+static Preference preference(const std::string& text) {
+  if (text == "prefer-native") return Preference::native;
+  if (text == "force-common") return Preference::force_common;
+  if (text == "force-native") return Preference::force_native;
+  throw UsageError("policy \"" + text + "\" is not one of prefer-native, force-common, force-native");
+}
+
+void CompileFlags::add_to(CLI::App& command) {
+  command.add_option("--device", device, "device that runs it (rlx devices lists them)")->capture_default_str();
+  command.add_option("--policy", policy, "prefer-native, force-common or force-native (default: RLX_POLICY, else prefer-native)");
+  command.add_option("--override", overrides, "another policy for one operator, as OP=POLICY")->allow_extra_args(false);
+  command.add_flag("--reproducible", reproducible, "refuse what does not give the same bits every time");
+  command.add_flag("--unchecked", unchecked, "leave out the checks of indices in gather and scatter");
+}
+
+CompileOptions CompileFlags::options() const {
+  CompileOptions o;
+  o.checked = true;
+  o = options_from_environment(std::move(o));
+  if (!policy.empty()) o.preference = preference(policy);
+  for (const std::string& text : overrides) {
+    const auto [op, wanted] = key_value(text, "OP=POLICY");
+    catalog().operators.get(op);  // An unknown name would have no effect.
+    if (!o.per_operator.emplace(op, preference(wanted)).second) throw UsageError("--override names " + op + " twice");
+  }
+  if (reproducible) o.reproducible = true;
+  if (unchecked) o.checked = false;
+  return o;
+}
+
+}  // namespace rlx::cli

@@ -1,0 +1,22 @@
+// --policy and its companions, for subcommands that compile.
+#pragma once
+#include <rlx/compile/compile.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+namespace rlx::cli {
+
+struct CompileFlags {
+  std::string device = "cpu", policy;
+  std::vector<std::string> overrides;
+  bool reproducible = false, unchecked = false;
+
+  void add_to(CLI::App& command);
+  /// The environment's policies, then these. Indices are checked unless --unchecked says otherwise.
+  CompileOptions options() const;
+};
+
+}  // namespace rlx::cli

@@ -1,0 +1,58 @@
+#include "json_output.hpp"
+
+#include "context.hpp"
+
+#include <rlx/compile/report.hpp>
+#include <rlx/ir/error.hpp>
+
+#include <cmath>
+#include <iostream>
+#include <new>
+
+namespace rlx::cli {
+
+using nlohmann::json;
+
+json number(double x) { return std::isfinite(x) ? json(x) : json(); }
+
+json report_json(const DispatchReport& report) { return json::parse(report.to_json()); }
+
+json error_json(const std::exception& error) {
+  json e{{"type", "InternalError"}, {"message", error.what()}};
+  json out;
+  if (dynamic_cast<const UsageError*>(&error)) e["type"] = "UsageError";
+  if (dynamic_cast<const std::bad_alloc*>(&error)) e["type"] = "MemoryError";
+  if (const auto* x = dynamic_cast<const Error*>(&error)) e["type"] = x->type();
+  if (const auto* x = dynamic_cast<const FormatError*>(&error)) {
+    e["file"] = x->file();
+    e["offset"] = x->offset();
+    if (x->line()) e["line"] = x->line();
+  } else if (const auto* x = dynamic_cast<const VerifyError*>(&error)) {
+    e["op"] = x->op();
+    e["constraint"] = x->constraint();
+  } else if (const auto* x = dynamic_cast<const NumericalError*>(&error)) {
+    e["op"] = x->op();
+    e["info"] = x->info();
+    if (x->iterations() >= 0) {
+      e["iterations"] = x->iterations();
+      e["residual"] = number(x->residual());
+    }
+  } else if (const auto* x = dynamic_cast<const MemoryError*>(&error)) {
+    e["wanted_bytes"] = x->wanted_bytes();
+    e["available_bytes"] = x->available_bytes();
+  } else if (const auto* x = dynamic_cast<const DeviceError*>(&error)) {
+    e["api"] = x->api();
+    e["code"] = x->code();
+  } else if (const auto* x = dynamic_cast<const CompileError*>(&error)) {
+    out = report_json(x->report());
+  }
+  out["error"] = std::move(e);
+  return out;
+}
+
+void print_json(const json& object) {
+  // Messages quote files and arguments, which need not be UTF-8.
+  std::cout << object.dump(2, ' ', false, json::error_handler_t::replace) << std::endl;
+}
+
+}  // namespace rlx::cli

@@ -1,0 +1,53 @@
+#include "progress.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+
+namespace rlx::cli {
+
+Progress::Progress() : terminal_(::isatty(STDERR_FILENO)) {
+  if (terminal_) painter_ = std::thread([this] { show(); });
+}
+
+Progress::~Progress() {
+  if (!terminal_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    done_ = true;
+  }
+  changed_.notify_all();
+  painter_.join();
+}
+
+void Progress::stage(std::string what) {
+  if (!terminal_) return;
+  const std::lock_guard lock(mutex_);
+  what_ = std::move(what);
+  ++stages_;
+  changed_.notify_all();
+}
+
+void Progress::show() {
+  using namespace std::chrono_literals;
+  std::unique_lock lock(mutex_);
+  bool painted = false;
+  std::uint64_t seen = stages_;
+  auto since = std::chrono::steady_clock::now();
+  while (!done_) {
+    if (changed_.wait_for(lock, 500ms, [&] { return done_ || stages_ != seen; })) {
+      seen = stages_;
+      since = std::chrono::steady_clock::now();
+      continue;
+    }
+    if (what_.empty()) continue;
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - since).count();
+    std::fprintf(stderr, "\r\033[K%s ... %lld s", what_.c_str(), static_cast<long long>(seconds));
+    std::fflush(stderr);
+    painted = true;
+  }
+  if (painted) std::fputs("\r\033[K", stderr);
+}
+
+}  // namespace rlx::cli

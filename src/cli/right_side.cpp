@@ -1,0 +1,81 @@
+#include "right_side.hpp"
+
+#include <rlx/formats/matrix_market.hpp>
+#include <rlx/formats/tensor_file.hpp>
+#include <rlx/ir/error.hpp>
+
+#include <algorithm>
+#include <complex>
+#include <variant>
+
+namespace rlx::cli {
+
+HostSparse read_matrix(const std::string& place) {
+  const formats::CsrMatrix m = place.ends_with(".mtx") ? formats::read_matrix_market_csr(place)
+                                                       : formats::to_csr(formats::to_coo(formats::read_tensor(place)));
+  const DType index = formats::narrowest_index(m);
+  const SparseType type{SparseFormat::csr, m.values.dtype(), index, {m.rows, m.cols}, m.entries()};
+  return {type, formats::index_tensor(m.row_offsets, index), formats::index_tensor(m.columns, index), m.values};
+}
+
+static std::string shape_text(const HostTensor& t) {
+  std::string s = std::string(name(t.dtype())) + "[";
+  for (std::size_t i = 0; i < t.shape().size(); ++i) s += (i ? "," : "") + std::to_string(t.shape()[i]);
+  return s + "]";
+}
+
+RightSide read_right_side(const std::string& place, const HostSparse& a) {
+  const std::int64_t n = a.type.shape[0].constant();
+  const HostTensor given = formats::read_tensor(place);
+  const DType from = given.dtype(), to = a.type.dtype;
+  const bool column = given.shape() == std::vector<std::int64_t>{n} || given.shape() == std::vector<std::int64_t>{n, 1};
+  const bool pairs = is_complex(to) && from == DType::f64 && given.shape() == std::vector<std::int64_t>{n, 2};
+  const auto refuse = [&](const std::string& why) {
+    throw ArgumentError("b (" + place + ") is " + shape_text(given) + ", " + why);
+  };
+  if (!column && !pairs) refuse("expected " + std::to_string(n) + " elements: the matrix has " + std::to_string(n) + " rows");
+  RightSide out;
+  if (pairs) {
+    const auto v = given.as<double>();
+    out.b = HostTensor(to, {n});
+    auto b = out.b.as_mutable<std::complex<double>>();
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = {v[2 * i], v[2 * i + 1]};
+    return out;
+  }
+  if (from == to) {
+    out.b = given.reshaped({n});
+    return out;
+  }
+  if (is_complex(from) && !is_complex(to)) refuse("the matrix is real: solve with the real and the imaginary part");
+  if (!is_floating(from) && !is_complex(from)) refuse("expected a floating-point type");
+  out.b = HostTensor(to, {n});
+  for (std::int64_t i = 0; i < n; ++i) out.b.set_c128(i, given.get_c128(i));
+  if (from != DType::f64) out.notes.push_back("b was widened from " + std::string(name(from)) + " to " + std::string(name(to)));
+  return out;
+}
+
+template <class T>
+static void sum_rows(const HostSparse& a, HostTensor& b) {
+  const auto values = a.values.as<T>();
+  const auto sums = b.as_mutable<T>();
+  std::size_t k = 0;
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    for (const auto end = static_cast<std::size_t>(a.offsets.get_i64(static_cast<std::int64_t>(i) + 1)); k < end; ++k) sums[i] += values[k];
+}
+
+HostTensor row_sums(const HostSparse& a) {
+  HostTensor b(a.type.dtype, {a.type.shape[0].constant()});
+  if (a.type.dtype == DType::c128) sum_rows<std::complex<double>>(a, b);
+  else sum_rows<double>(a, b);
+  return b;
+}
+
+void write_solution(const std::string& place, const HostTensor& x) {
+  if (is_complex(x.dtype()) && place.find(".safetensors") != std::string::npos) {
+    formats::write_tensor(place, HostTensor::view(DType::f64, {x.numel(), 2}, x.data(), std::make_shared<const HostTensor>(x)));
+    return;
+  }
+  formats::write_tensor(place, x);
+}
+
+}  // namespace rlx::cli

@@ -1,0 +1,28 @@
+// Whether the compiler's own kernels cover a primitive on a target.
+#include "compile/dispatch.hpp"
+#include "compile/lower/elements.hpp"
+#include "compile/lower/root_lowerings.hpp"
+
+#include <rlx/ir/op.hpp>
+
+namespace rlx::compile {
+
+static Answer storable_on(const Target& t, const Type& type) {
+  DType d{};
+  if (const auto* x = std::get_if<TensorType>(&type)) d = x->dtype;
+  else if (const auto* s = std::get_if<SparseType>(&type)) d = s->dtype;
+  else return true;
+  if (!t.storage.contains(d)) return Answer::no("dtype " + std::string(name(d)) + " cannot be stored on " + t.device);
+  if (!t.compute.contains(d)) return Answer::no("dtype " + std::string(name(d)) + " cannot be computed with on " + t.device);
+  return true;
+}
+
+Answer can_generate(const Instance& i) {
+  if (!i.target->generates_code) return Answer::no(i.target->device + " generates no code");
+  if (!element_rule(*i.op) && !root_lowering(*i.op)) return Answer::no("no generated lowering for " + std::string(i.op->name()));
+  for (const Type& t : i.signature.types) if (Answer a = storable_on(*i.target, t); a.is_no()) return a;
+  for (const Type& t : i.results) if (Answer a = storable_on(*i.target, t); a.is_no()) return a;
+  return true;
+}
+
+}  // namespace rlx::compile

@@ -1,0 +1,266 @@
+#include "compile/dispatch.hpp"
+
+#include <rlx/ir/builder.hpp>
+#include <rlx/ir/op.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace rlx::compile {
+namespace {
+
+struct Choice {
+  Path path = Path::unresolved;
+  const KernelRecord* record = nullptr;
+  const RewriteRule* rule = nullptr;
+  std::vector<Refusal> refusals{};
+};
+
+void add_unique(std::string& list, std::string_view item) {
+  if (item.empty() || list == item || list.find(item) != std::string::npos) return;
+  if (!list.empty()) list += " + ";
+  list += item;
+}
+
+class Dispatcher {
+ public:
+  Dispatcher(const Registry& registry, const Target& target, std::span<const KernelRecord> records,
+             const CompileOptions& options, Graph& mir, DispatchReport& report)
+      : registry_(registry), target_(target), records_(records), options_(options), b_(mir, registry), report_(report) {}
+
+  Builder& builder() { return b_; }
+
+  /// Resolves the nodes of a region of `from` into the current region of the MIR graph.
+  Values region(const Graph& from, RegionId r, ValuesIn arguments) {
+    const Region& source = from.region(r);
+    std::map<ValueId, Value> map;
+    for (std::size_t i = 0; i < arguments.size(); ++i) map[source.arguments[i]] = arguments[i];
+    for (NodeId id : source.nodes) {
+      const Node& n = from.node(id);
+      Values operands;
+      for (ValueId v : n.operands) operands.push_back(map.at(v));
+      const Values out = node(from, n, operands);
+      for (std::size_t i = 0; i < out.size(); ++i) map[n.results[i]] = out[i];
+    }
+    Values results;
+    for (ValueId v : source.results) results.push_back(map.at(v));
+    return results;
+  }
+
+ private:
+  static constexpr int max_depth = 64;  // Of rules and decompositions within each other: a cycle of rules stops here.
+
+  Values node(const Graph& from, const Node& n, ValuesIn operands) {
+    const bool top = row_ < 0;
+    if (top) open_row(from, n);
+    b_.set_location(n.location);
+    Types types;
+    for (const Value& v : operands) types.push_back(v.type());
+    std::vector<RegionType> regions;
+    for (RegionId r : n.regions) regions.push_back({from.types_of(from.region(r).arguments), from.types_of(from.region(r).results)});
+    const Instance instance{n.op, &n.attrs, {types, regions, &b_.graph().symbols}, from.types_of(n.results), &target_};
+    const Values out = resolve(from, n, instance, operands);
+    if (top) row_ = -1, b_.set_origin(-1);
+    return out;
+  }
+
+  void open_row(const Graph& from, const Node& n) {
+    row_ = static_cast<int>(report_.rows.size());
+    b_.set_origin(row_);
+    ReportRow row;
+    row.value = n.results.empty() ? "-" : "%" + std::to_string(n.results.front());
+    row.op = n.op->name();
+    for (ValueId v : n.results) row.types += (row.types.empty() ? "" : ", ") + to_string(from.type(v));
+    row.location = n.location;
+    report_.rows.push_back(std::move(row));
+  }
+
+  Values resolve(const Graph& from, const Node& n, const Instance& instance, ValuesIn operands) {
+    const Choice choice = choose(instance);
+    ReportRow& row = report_.rows[static_cast<std::size_t>(row_)];
+    const bool first = row.lowering.empty();
+    if (first) {
+      row.path = choice.path;
+      row.refusals = choice.refusals;
+      cost(row, instance);
+    }
+    if (choice.path == Path::unresolved || depth_ > max_depth) return unresolved(from, n, instance, operands, choice);
+    ++depth_;
+    Values out;
+    if (choice.record) {
+      add_unique(row.provider, choice.record->provider.value);
+      if (first) row.lowering = choice.record->name.value;
+      if (!choice.record->deterministic) row.notes.push_back("not reproducible: " + std::string(choice.record->name.value));
+      if (std::holds_alternative<Launch>(choice.record->action.value)) {
+        out = keep(from, n, operands);
+        b_.graph().node(b_.graph().value(out.front().id).node).record = choice.record->name.value;
+      } else {
+        out = emit_and_resolve(operands, [&](Builder& b, ValuesIn in) { return std::get<Expand>(choice.record->action.value)(b, instance, in); });
+      }
+    } else if (choice.rule) {
+      if (first) row.lowering = choice.rule->name;
+      out = emit_and_resolve(operands, [&](Builder& b, ValuesIn in) { return choice.rule->apply(b, instance, from, n, in); });
+    } else if (choice.path == Path::common) {
+      if (first) row.lowering = "decomposition";
+      out = emit_and_resolve(operands, [&](Builder& b, ValuesIn in) { return n.op->decompose(b, n.attrs, in); });
+    } else {
+      add_unique(row.provider, target_.interprets ? "reference" : "generated");
+      if (first) row.lowering = target_.interprets ? "reference" : "generated";
+      out = keep(from, n, operands);
+    }
+    --depth_;
+    return out;
+  }
+
+  static void cost(ReportRow& row, const Instance& i) {
+    if (i.op->cost_rule().kind != RuleKind::given) return;
+    const Cost c = i.op->cost(*i.attrs, i.signature);
+    if (c.flops.is_constant()) row.flops = static_cast<double>(c.flops.constant());
+    if (c.bytes.is_constant()) row.bytes = static_cast<double>(c.bytes.constant());
+  }
+
+  Preference preference(std::string_view op) const {
+    const auto it = options_.per_operator.find(op);
+    return it == options_.per_operator.end() ? options_.preference : it->second;
+  }
+
+  Choice choose(const Instance& i) const {
+    Choice c;
+    const std::string_view op = i.op->name();
+    const Preference want = preference(op);
+    if (native(i, want, c)) return c;
+    const auto try_rules = [&](bool preferred) {
+      for (const RewriteRule* r : rewrite_rules()) {
+        if (r->op != op || r->prefer != preferred) continue;
+        const Answer a = r->applies(i);
+        if (!a.is_no()) { c.rule = r; c.path = Path::rewritten; return true; }
+        c.refusals.push_back({"rewritten", std::string(r->name) + ": " + a.why});
+      }
+      return false;
+    };
+    if (try_rules(true)) return c;
+    if (i.op->meaning() == Meaning::composite) {
+      if (want != Preference::force_native || depth_ > 0) { c.path = Path::common; return c; }
+      c.refusals.push_back({"common", "policy force-native"});
+    } else {
+      c.refusals.push_back({"common", std::string(op) + (i.op->is_primitive() ? " is a primitive: it has no decomposition" : " is Extern: no decomposition")});
+    }
+    if (try_rules(false)) return c;
+    if (std::none_of(c.refusals.begin(), c.refusals.end(), [](const Refusal& r) { return r.path == "rewritten"; }))
+      c.refusals.push_back({"rewritten", "no rule matches"});
+    return c;
+  }
+
+  // Records, cheapest first; then generated code for primitives.
+  bool native(const Instance& i, Preference want, Choice& c) const {
+    bool any = false;
+    double best = 0;
+    for (const KernelRecord& r : records_) {
+      if (r.op.value != i.op->name()) continue;
+      any = true;
+      // An Extern has no other form, so force-common, which asks for what the common path gives, leaves it its record.
+      if (want == Preference::force_common && i.op->meaning() != Meaning::extern_) {
+        c.refusals.push_back({"native", std::string(r.name.value) + ": policy force-common", std::string(r.where)});
+        continue;
+      }
+      const Answer a = accepts(r, i);
+      if (a.is_no()) { c.refusals.push_back({"native", std::string(r.name.value) + ": " + a.why, std::string(r.where)}); continue; }
+      const double cost = r.cost ? r.cost(i) : 0;
+      if (!c.record || (r.cost && cost < best)) c.record = &r, best = cost;
+    }
+    if (c.record) { c.path = Path::native; return true; }
+    if (target_.interprets && i.op->meaning() != Meaning::composite) { c.path = Path::native; return true; }
+    if (i.op->is_primitive()) {
+      const Answer a = can_generate(i);
+      if (!a.is_no()) { c.path = Path::native; return true; }
+      c.refusals.push_back({"native", a.why});
+    } else if (!any) {
+      c.refusals.push_back({"native", "no record of " + target_.device + " for " + std::string(i.op->name())});
+    }
+    return false;
+  }
+
+  Answer accepts(const KernelRecord& r, const Instance& i) const {
+    if (options_.reproducible && !r.deterministic) return Answer::no("not deterministic (policy reproducible)");
+    for (std::size_t k = 0; k < i.signature.size() && !r.dtypes.empty(); ++k) {
+      const DTypeSet allowed = r.dtypes[std::min(k, r.dtypes.size() - 1)];
+      DType t = DType::f64;
+      if (const auto* x = std::get_if<TensorType>(&i.signature.types[k])) t = x->dtype;
+      else if (const auto* s = std::get_if<SparseType>(&i.signature.types[k])) t = s->dtype;
+      else if (const auto* q = std::get_if<ResourceType>(&i.signature.types[k])) t = q->dtype;
+      else continue;
+      if (!allowed.contains(t)) return Answer::no("dtype " + std::string(name(t)) + " not in " + allowed.to_string());
+    }
+    return r.accepts ? r.accepts(i) : Answer(true);
+  }
+
+  /// The node itself in MIR; control flow gets its regions resolved, regions of scalar functions are copied.
+  Values keep(const Graph& from, const Node& n, ValuesIn operands) {
+    if (n.regions.empty()) return b_.clone(from, n, operands);
+    std::vector<RegionBody> bodies;
+    for (RegionId r : n.regions) bodies.push_back([&, r](ValuesIn arguments) { return region(from, r, arguments); });
+    return b_.emit(n.op->name(), operands, n.attrs, bodies);
+  }
+
+  Values emit_and_resolve(ValuesIn operands, const std::function<Values(Builder&, ValuesIn)>& fill) {
+    Graph body("body");
+    body.symbols = b_.graph().symbols;
+    Builder b(body, registry_);
+    b.set_location(b_.location());
+    Values in;
+    for (const Value& v : operands) in.push_back(b.input(v.type(), ""));
+    for (const Value& v : fill(b, in)) b.output(v, "");
+    return region(body, Graph::top, operands);
+  }
+
+  // Placed all the same, so that one error can list every unresolved node.
+  Values unresolved(const Graph& from, const Node& n, const Instance& i, ValuesIn operands, const Choice& choice) {
+    ReportRow& row = report_.rows[static_cast<std::size_t>(row_)];
+    row.path = Path::unresolved;
+    if (depth_ > max_depth) row.refusals.push_back({"rewritten", "rules nest deeper than " + std::to_string(max_depth)});
+    if (depth_ > 0)
+      for (Refusal r : choice.refusals) {
+        r.why = "inside: " + std::string(i.op->name()) + ": " + r.why;
+        row.refusals.push_back(std::move(r));
+      }
+    return keep(from, n, operands);
+  }
+
+  const Registry& registry_;
+  const Target& target_;
+  std::span<const KernelRecord> records_;
+  const CompileOptions& options_;
+  Builder b_;
+  DispatchReport& report_;
+  int row_ = -1, depth_ = 0;
+};
+
+std::string_view policy_name(const CompileOptions& o) {
+  switch (o.preference) {
+    case Preference::native: return "prefer native";
+    case Preference::force_common: return "force common";
+    case Preference::force_native: return "force native";
+  }
+  return "?";
+}
+
+}  // namespace
+
+Dispatched dispatch(const Graph& hir, const Registry& registry, const Target& target,
+                    std::span<const KernelRecord> records, const CompileOptions& options) {
+  Dispatched d{Graph(hir.name), {}};
+  d.mir.symbols = hir.symbols;
+  d.report.graph = hir.name;
+  d.report.device = target.device;
+  d.report.policy = policy_name(options);
+  Dispatcher dispatcher(registry, target, records, options, d.mir, d.report);
+  Builder& b = dispatcher.builder();
+  Values in;
+  for (std::size_t i = 0; i < hir.inputs().size(); ++i) in.push_back(b.input(hir.type(hir.inputs()[i]), hir.input_names[i]));
+  const Values out = dispatcher.region(hir, Graph::top, in);
+  for (std::size_t i = 0; i < out.size(); ++i) b.output(out[i], hir.output_names[i]);
+  if (d.report.unresolved()) throw CompileError(std::move(d.report));
+  return d;
+}
+
+}  // namespace rlx::compile

@@ -1,0 +1,28 @@
+// Resolution of every operator instance to a native, common-IR or rewritten lowering: HIR in, MIR out.
+#pragma once
+#include <rlx/compile/compile.hpp>
+
+namespace rlx::compile {
+
+/// A named rule of the rewritten path: the node becomes others, which are resolved in turn.
+struct RewriteRule {
+  std::string_view name, op;
+  bool prefer = false;  ///< Tried before the common path.
+  Answer (*applies)(const Instance&);
+  Values (*apply)(Builder&, const Instance&, const Graph& graph, const Node& node, ValuesIn operands);
+};
+/// All rules, in the order in which they are tried. rewrite/all_rules.inc has one line each.
+std::span<const RewriteRule* const> rewrite_rules();
+
+/// Whether code for this primitive can be generated on the target; a no says why.
+Answer can_generate(const Instance& instance);
+
+struct Dispatched {
+  Graph mir;
+  DispatchReport report;
+};
+/// Throws CompileError when a node stays unresolved.
+Dispatched dispatch(const Graph& hir, const Registry& registry, const Target& target,
+                    std::span<const KernelRecord> records, const CompileOptions& options);
+
+}  // namespace rlx::compile

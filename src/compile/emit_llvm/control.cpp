@@ -1,0 +1,355 @@
+// Loops, reductions, branches and checks of kernel bodies.
+#include "compile/emit_llvm/kernel.hpp"
+
+#include <rlx/ir/error.hpp>
+#include <rlx/ir/op.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace rlx::emit_llvm {
+
+namespace {
+void incoming(const Val& phi, const Val& x, LLVMBasicBlockRef from) {
+  Ir::incoming(phi.re, x.re, from);
+  if (phi.im) Ir::incoming(phi.im, x.im, from);
+}
+}  // namespace
+
+Val Kernel::phi_like(const Val& x) {
+  Val p{x.dtype, ir_.phi(x.re.type())};
+  if (x.im) p.im = ir_.phi(x.im.type());
+  return p;
+}
+
+Val Kernel::carried_form(const Val& x, ValueId argument) const {
+  Val y = lanes_ > 1 && !forms_.of(argument).is_uniform() ? widened(x) : x;
+  y.factor_a = y.factor_b = {};
+  y.non_negative = false;
+  return y;
+}
+
+std::vector<Val> Kernel::carried_loop(V from, V to, std::int64_t step, std::vector<Val> carried, const LoopBody& body) {
+  const LLVMBasicBlockRef before = ir_.here(), head = ir_.block("loop"), done = ir_.block("done");
+  ir_.branch(lt(from, to), head, done);
+  ir_.at(head);
+  const V i = ir_.phi(from.type());
+  std::vector<Val> phis;
+  for (const Val& x : carried) phis.push_back(phi_like(x));
+  std::vector<Val> next = body(i, phis);
+  const V after = ir_.wrap(LLVMBuildNSWAdd(ir_.b, i.v, ir_.integer(from.type(), step).v, ""));
+  for (std::size_t k = 0; k < next.size(); ++k)
+    if (Ir::lanes(next[k].re.type()) != Ir::lanes(phis[k].re.type()) || next[k].stride) next[k] = widened(next[k]);
+  const LLVMBasicBlockRef latch = ir_.here();
+  Ir::incoming(i, from, before);
+  Ir::incoming(i, after, latch);
+  ir_.branch(lt(after, to), head, done);
+  ir_.at(done);
+  std::vector<Val> results;
+  for (std::size_t k = 0; k < carried.size(); ++k) {
+    incoming(phis[k], carried[k], before);
+    incoming(phis[k], next[k], latch);
+    results.push_back(phi_like(carried[k]));
+    incoming(results[k], carried[k], before);
+    incoming(results[k], next[k], latch);
+  }
+  return results;
+}
+
+std::vector<Val> Kernel::ragged_loop(V from, V to, std::int64_t step, std::vector<Val> carried, const LoopBody& body) {
+  const V outside = mask_;
+  const V first = mask_ ? mask_ & lt(from, to) : lt(from, to);
+  const LLVMBasicBlockRef before = ir_.here();
+  const V some = any(first);
+  const LLVMBasicBlockRef head = ir_.block("ragged"), done = ir_.block("ragged.done");
+  ir_.branch(some, head, done);
+  ir_.at(head);
+  const V i = ir_.phi(from.type()), active = ir_.phi(first.type());
+  std::vector<Val> phis;
+  for (const Val& x : carried) phis.push_back(phi_like(x));
+  mask_ = active;
+  std::vector<Val> next = body(i, phis);
+  for (std::size_t k = 0; k < next.size(); ++k) next[k] = merge(active, next[k], phis[k]);
+  mask_ = outside;
+  const V after = i + static_cast<double>(step);
+  const V still = active & lt(after, to);
+  const V more = any(still);
+  const LLVMBasicBlockRef latch = ir_.here();
+  for (auto [phi, x, y] : {std::array{i, from, after}, std::array{active, first, still}}) {
+    Ir::incoming(phi, x, before);
+    Ir::incoming(phi, y, latch);
+  }
+  ir_.branch(more, head, done);
+  ir_.at(done);
+  std::vector<Val> results;
+  for (std::size_t k = 0; k < carried.size(); ++k) {
+    incoming(phis[k], carried[k], before);
+    incoming(phis[k], next[k], latch);
+    results.push_back(phi_like(carried[k]));
+    incoming(results[k], carried[k], before);
+    incoming(results[k], next[k], latch);
+  }
+  return results;
+}
+
+void Kernel::for_loop(NodeId id, const Node& n) {
+  const auto& attrs = n.attrs.as<lir::ForAttrs>();
+  const Val lower = value(n.operands[0]), upper = value(n.operands[1]);
+  const Region& body = g_.region(n.regions[0]);
+  const auto chosen = plan_.loop_lanes.find(id);
+  if (chosen != plan_.loop_lanes.end() && lanes_ == 1) {
+    const auto low = constant_i64(g_, n.operands[0]), high = constant_i64(g_, n.operands[1]);
+    forms_ = LaneForms(g_, n.regions[0], body.arguments[0]);
+    vector_range(lower.re, upper.re, chosen->second, low && high ? std::max<std::int64_t>(0, *high - *low) : -1, [&](const Val& i) {
+      Val x = i;
+      x.non_negative = lower.non_negative;
+      region(n.regions[0], std::span<const Val>(&x, 1));
+    });
+    return;
+  }
+  std::vector<Val> carried;
+  for (std::size_t k = 2; k < n.operands.size(); ++k) carried.push_back(carried_form(value(n.operands[k]), body.arguments[k - 1]));
+  const LoopBody trip = [&](V i, std::span<const Val> state) {
+    std::vector<Val> arguments{index(i)};
+    arguments[0].non_negative = lower.non_negative;
+    arguments.insert(arguments.end(), state.begin(), state.end());
+    return region(n.regions[0], arguments);
+  };
+  const bool even = is_scalar(lower) && is_scalar(upper);
+  const std::vector<Val> results = even ? carried_loop(lower.re, upper.re, attrs.step, carried, trip)
+                                        : ragged_loop(wide(lower), wide(upper), attrs.step, carried, trip);
+  for (std::size_t k = 0; k < results.size(); ++k) define(n.results[k], results[k]);
+}
+
+std::vector<Val> Kernel::combine(const Node& n, std::span<const Val> a, std::span<const Val> b) {
+  std::vector<Val> both(a.begin(), a.end());
+  both.insert(both.end(), b.begin(), b.end());
+  return region(n.regions[1], both);
+}
+
+void Kernel::reduce(NodeId id, const Node& n) {
+  const Val lower = value(n.operands[0]), upper = value(n.operands[1]);
+  const auto chosen = plan_.loop_lanes.find(id);
+  std::vector<Val> results;
+  if (chosen != plan_.loop_lanes.end() && lanes_ == 1) results = vector_reduce(n, chosen->second);
+  else {
+    const Region& pair = g_.region(n.regions[1]);
+    std::vector<Val> identity;
+    for (std::size_t k = 2; k < n.operands.size(); ++k) identity.push_back(carried_form(value(n.operands[k]), pair.arguments[k - 2]));
+    const LoopBody trip = [&](V i, std::span<const Val> sum) {
+      Val at = index(i);
+      at.non_negative = lower.non_negative;
+      return combine(n, sum, region(n.regions[0], std::span<const Val>(&at, 1)));
+    };
+    const bool even = is_scalar(lower) && is_scalar(upper);
+    results = even ? carried_loop(lower.re, upper.re, 1, identity, trip) : ragged_loop(wide(lower), wide(upper), 1, identity, trip);
+  }
+  for (std::size_t k = 0; k < results.size(); ++k) define(n.results[k], results[k]);
+}
+
+// `sets` independent sums of `lanes` lanes each, combined by fixed trees: the shape depends on the trip count and the
+// instruction level and on nothing else.
+std::vector<Val> Kernel::vector_reduce(const Node& n, int lanes) {
+  const V lower = value(n.operands[0]).re, upper = value(n.operands[1]).re;
+  const bool non_negative = value(n.operands[0]).non_negative;
+  const auto low = constant_i64(g_, n.operands[0]), high = constant_i64(g_, n.operands[1]);
+  const std::int64_t known = low && high ? std::max<std::int64_t>(0, *high - *low) : -1;
+  double cost = 0;
+  for (NodeId k : g_.region(n.regions[0]).nodes) cost += g_.node(k).regions.empty() ? operator_cost(g_.node(k).op->name()) : 100.0;
+  int sets = n.results.size() > 1 || cost > 12 ? 2 : 4;
+  if (cost > 40) sets = 1;
+  while (sets > 1 && known >= 0 && known < static_cast<std::int64_t>(sets) * lanes) sets /= 2;
+
+  lanes_ = lanes;
+  forms_ = LaneForms(g_, n.regions[0], g_.region(n.regions[0]).arguments[0]);
+  const std::size_t width = n.results.size();
+  std::vector<Val> sums;
+  for (int s = 0; s < sets; ++s)
+    for (std::size_t k = 2; k < n.operands.size(); ++k) {
+      sums.push_back(widened(value(n.operands[k])));
+      sums.back().factor_a = sums.back().factor_b = {};
+    }
+  auto terms = [&](V i) {
+    Val at = index(i);
+    at.stride = lanes > 1 ? 1 : 0;
+    at.non_negative = non_negative;
+    std::vector<Val> t = region(n.regions[0], std::span<const Val>(&at, 1));
+    for (Val& x : t) x = widened(x);
+    return t;
+  };
+  auto combined = [&](std::span<const Val> a, std::span<const Val> b) {
+    std::vector<Val> c = combine(n, a, b);
+    for (Val& x : c) {
+      x = widened(x);
+      x.factor_a = x.factor_b = {};
+    }
+    return c;
+  };
+  auto set = [&](std::span<const Val> all, int s) { return all.subspan(static_cast<std::size_t>(s) * width, width); };
+
+  const std::int64_t step = static_cast<std::int64_t>(sets) * lanes;
+  if (known < 0 || known >= step)
+    sums = carried_loop(lower, upper - ir_.integer(ir_.i64, step - 1), step, sums, [&](V i, std::span<const Val> state) {
+      std::vector<Val> next;
+      for (int s = 0; s < sets; ++s) {
+        const std::vector<Val> t = terms(s ? i + ir_.integer(ir_.i64, static_cast<std::int64_t>(s) * lanes) : i);
+        for (Val& x : combined(set(state, s), t)) next.push_back(x);
+      }
+      return next;
+    });
+  for (int half = sets / 2; half > 0; half /= 2) {
+    std::vector<Val> fewer;
+    for (int s = 0; s < half; ++s)
+      for (Val& x : combined(set(sums, s), set(sums, s + half))) fewer.push_back(x);
+    sums = std::move(fewer);
+  }
+  if (known < 0 || known % step) {
+    const V count = upper - lower;
+    const V done = select(lt(count, 0.0), 0.0, count);
+    const V from = lower + (step == 1 ? done : bits_and(done, -step));
+    sums = carried_loop(from, upper, lanes, sums, [&](V i, std::span<const Val> state) {
+      mask_ = lanes_below(i, upper);
+      const V mask = mask_;
+      const std::vector<Val> t = terms(i);
+      std::vector<Val> next = combined(state, t);
+      for (std::size_t k = 0; k < width; ++k) next[k] = merge(mask, next[k], state[k]);
+      mask_ = {};
+      return next;
+    });
+  }
+  while (lanes_ > 1) {
+    const int half = lanes_ / 2;
+    std::vector<Val> left = sums, right = sums;
+    for (std::size_t k = 0; k < width; ++k) {
+      auto part = [&](V x, int from) { return x ? ir_.slice(x, from, half) : x; };
+      left[k].re = part(sums[k].re, 0), left[k].im = part(sums[k].im, 0);
+      right[k].re = part(sums[k].re, half), right[k].im = part(sums[k].im, half);
+    }
+    lanes_ = half;
+    sums = combined(left, right);
+  }
+  return sums;
+}
+
+Val Kernel::merge(V condition, const Val& yes, const Val& no) const {
+  Val a = yes, b = no;
+  const bool scalar = Ir::lanes(condition.type()) == 1 && is_scalar(a) && is_scalar(b);
+  if (!scalar) {
+    a = widened(a);
+    b = widened(b);
+  }
+  Val r{a.dtype, select(condition, a.re, b.re)};
+  if (a.im) r.im = select(condition, a.im, b.im);
+  return r;
+}
+
+/// Whether evaluating the region always is harmless and cheaper than a branch.
+bool Kernel::is_cheap(RegionId r, double& cost) const {
+  for (NodeId id : g_.region(r).nodes) {
+    const Node& n = g_.node(id);
+    const std::string_view op = n.op->name();
+    if (op.starts_with("lir.")) return false;
+    cost += operator_cost(op);
+  }
+  return cost <= 24;
+}
+
+void Kernel::if_then(const Node& n) {
+  const Val predicate = value(n.operands[0]);
+  double cost = 0;
+  if (is_cheap(n.regions[0], cost) && is_cheap(n.regions[1], cost)) {
+    const std::vector<Val> yes = region(n.regions[0], {}), no = region(n.regions[1], {});
+    for (std::size_t k = 0; k < yes.size(); ++k) define(n.results[k], merge(predicate.re, yes[k], no[k]));
+    return;
+  }
+  if (is_scalar(predicate)) {
+    const LLVMBasicBlockRef blocks[] = {ir_.block("yes"), ir_.block("no")};
+    const LLVMBasicBlockRef join = ir_.block("join");
+    ir_.branch(predicate.re, blocks[0], blocks[1]);
+    std::vector<Val> results[2];
+    LLVMBasicBlockRef ends[2];
+    for (int side = 0; side < 2; ++side) {
+      ir_.at(blocks[side]);
+      results[side] = region(n.regions[static_cast<std::size_t>(side)], {});
+      ends[side] = ir_.here();
+    }
+    for (int side = 0; side < 2; ++side) {
+      ir_.at(ends[side]);
+      for (std::size_t k = 0; k < results[side].size(); ++k) {
+        const Val& other = results[1 - side][k];
+        if (!is_scalar(results[side][k]) || !is_scalar(other)) results[side][k] = widened(results[side][k]);
+      }
+      ir_.jump(join);
+    }
+    ir_.at(join);
+    for (std::size_t k = 0; k < n.results.size(); ++k) {
+      const Val p = phi_like(results[0][k]);
+      for (int side = 0; side < 2; ++side) incoming(p, results[side][k], ends[side]);
+      define(n.results[k], p);
+    }
+    return;
+  }
+  // Lanes differ: each side runs under its mask, if it has a lane at all.
+  const V outside = mask_;
+  std::vector<Val> results[2];
+  for (int side = 0; side < 2; ++side) {
+    const RegionId r = n.regions[static_cast<std::size_t>(side)];
+    const Region& body = g_.region(r);
+    if (body.nodes.empty() && body.results.empty()) continue;
+    const V here = side == 0 ? predicate.re : ~predicate.re;
+    const V mask = outside ? outside & here : here;
+    const V some = any(mask);
+    const LLVMBasicBlockRef before = ir_.here(), run = ir_.block("side"), join = ir_.block("side.done");
+    ir_.branch(some, run, join);
+    ir_.at(run);
+    mask_ = mask;
+    std::vector<Val> ran = region(r, {});
+    for (Val& x : ran) x = widened(x);
+    mask_ = outside;
+    const LLVMBasicBlockRef end = ir_.here();
+    ir_.jump(join);
+    ir_.at(join);
+    for (const Val& x : ran) {
+      const Val p = phi_like(x);
+      Val nothing{x.dtype, ir_.zero(x.re.type())};
+      if (x.im) nothing.im = ir_.zero(x.im.type());
+      incoming(p, nothing, before);
+      incoming(p, x, end);
+      results[side].push_back(p);
+    }
+  }
+  for (std::size_t k = 0; k < n.results.size(); ++k) define(n.results[k], merge(predicate.re, results[0][k], results[1][k]));
+}
+
+void Kernel::check(const Node& n) {
+  Val condition = value(n.operands[0]);
+  const Val at = value(n.operands[1]);
+  const bool scalar = is_scalar(condition);
+  V bad = ~condition.re;
+  if (!scalar && mask_) bad = bad & mask_;
+  const V some = any(bad);
+  const LLVMBasicBlockRef report = ir_.block("refused"), done = ir_.block("checked");
+  ir_.branch(some, report, done);
+  ir_.at(report);
+  V lane = ir_.integer(ir_.i32, 0);
+  if (!scalar || (mask_ && !is_scalar(at))) {
+    // The first lane that is active and refused.
+    V which = scalar ? mask_ : bad;
+    const LLVMTypeRef bits = LLVMIntTypeInContext(ir_.c, static_cast<unsigned>(lanes_));
+    const V word = ir_.wrap(LLVMBuildBitCast(ir_.b, which.v, bits, ""));
+    lane = resize_unsigned(ir_.intrinsic("llvm.cttz", {bits}, {word, ir_.integer(ir_.i1, 1)}), ir_.i32);
+    if (lanes_ > 32) lane = resize_unsigned(lane, ir_.i32);
+  }
+  const V offending = is_scalar(at) ? at.re : ir_.lane(wide(at), lane);
+  const V point = point_ + resize_unsigned(lane, ir_.i64);
+  LLVMTypeRef parameters[] = {ir_.ptr, ir_.ptr, ir_.i64, ir_.i64};
+  const LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(ir_.c), parameters, 4, 0);
+  const V fail = ir_.wrap(LLVMBuildLoad2(ir_.b, ir_.ptr, check_.v, ""));
+  const V what = ir_.wrap(LLVMBuildGlobalStringPtr(ir_.b, n.attrs.as<lir::CheckAttrs>().what.c_str(), "what"));
+  const V arguments[] = {check_, what, offending, point};
+  ir_.call(type, fail.v, arguments);
+  ir_.jump(done);
+  ir_.at(done);
+}
+
+}  // namespace rlx::emit_llvm

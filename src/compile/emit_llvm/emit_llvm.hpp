@@ -1,0 +1,68 @@
+// LLVM code for the kernels of a LIR program. No LLVM type appears here; the emitter uses only LLVM's C API.
+//
+// One function a kernel, `KernelFunction`: it runs the units [begin, end) of the kernel's parallel range. A unit is one
+// position of all dimensions but the last, and one block of the last; results do not depend on how units are grouped.
+// Where lanes go is decided a kernel: along the last dimension, or along the loops and reductions inside.
+#pragma once
+#include <rlx/ir/graph.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rlx::emit_llvm {
+
+/// Levels of vector instructions. `generic` is what every processor of the triple has and uses no vectors.
+enum class Isa : std::uint8_t { generic, avx2, avx512 };
+std::string_view name(Isa isa);
+/// Throws ArgumentError naming the known ones.
+Isa parse_isa(std::string_view text);
+
+/// What code is made for.
+struct Machine {
+  std::string triple, cpu, features;
+  Isa isa = Isa::generic;
+  int vector_bits() const { return isa == Isa::avx512 ? 512 : isa == Isa::avx2 ? 256 : 0; }
+  /// Everything that changes the code, for cache keys.
+  std::string description() const { return triple + " " + cpu + " " + features + " " + std::string(name(isa)); }
+};
+
+/// The highest level of this processor, and code for it at a level: throws DeviceError for a level that it lacks.
+Isa best_host_isa();
+Machine host_machine(Isa isa);
+
+/// Receives refused indices of lir.check. `fail` may be called from several threads at once; `what` is valid only during
+/// the call; `point` orders the refusals of one launch, the first being the one to report.
+struct CheckState {
+  void (*fail)(CheckState*, const char* what, std::int64_t index, std::int64_t point) = nullptr;
+};
+
+using KernelFunction = void (*)(void* const* buffers, std::int64_t begin, std::int64_t end, CheckState* check);
+
+struct KernelInfo {
+  std::string name;
+  std::int64_t extent = 0;  ///< Units of the parallel range.
+  std::int64_t grain = 1;   ///< Units worth a thread's while; independent of the number of threads.
+  int lanes = 1;            ///< Of the last dimension; 1 where lanes go to inner loops or to nothing.
+};
+
+/// The kernels of `lir` in the order of their nodes, as emit_object makes them. Cheap: no code is made.
+/// Throws DeviceError for what this emitter refuses.
+std::vector<KernelInfo> plan(const Graph& lir, const Machine& machine);
+/// Everything of `lir` that its kernels' code depends on, for cache keys.
+std::string kernel_text(const Graph& lir);
+/// A relocatable object with one global symbol a kernel, its name. Throws DeviceError.
+std::vector<std::byte> emit_object(const Graph& lir, const Machine& machine);
+/// The LLVM IR of the kernels as text, before or after optimisation; for people.
+std::string emit_text(const Graph& lir, const Machine& machine, bool optimised);
+/// Assembles hand-written IR text (micro-kernels) without changing it but for register allocation and scheduling.
+std::vector<std::byte> assemble(std::string_view ir_text, const Machine& machine);
+/// Registers this processor's code generator with LLVM, once; whoever calls LLVM for the host calls this first.
+void initialise_llvm();
+/// Symbols that emitted code may call and whoever links it must provide.
+struct Import { const char* name; void* address; };
+std::vector<Import> host_imports();
+
+}  // namespace rlx::emit_llvm

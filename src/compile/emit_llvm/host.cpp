@@ -1,0 +1,42 @@
+// The processor this runs on.
+#include "compile/emit_llvm/emit_llvm.hpp"
+
+#include <rlx/ir/error.hpp>
+
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Core.h>
+
+namespace rlx::emit_llvm {
+
+Isa best_host_isa() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl"))
+    return Isa::avx512;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")) return Isa::avx2;
+#endif
+  return Isa::generic;
+}
+
+Machine host_machine(Isa isa) {
+  if (isa > best_host_isa())
+    throw DeviceError("emit_llvm", 0, "this processor has no " + std::string(name(isa)) + "; its level is " + std::string(name(best_host_isa())));
+  auto take = [](char* text) {
+    const std::string s = text;
+    LLVMDisposeMessage(text);
+    return s;
+  };
+  Machine m{.triple = take(LLVMGetDefaultTargetTriple()), .cpu = "generic", .features = "", .isa = isa};
+#if defined(__x86_64__)
+  // Lower levels are levels of the architecture, so that their code is the same on every processor.
+  if (isa == Isa::generic) m.cpu = "x86-64";
+  if (isa == Isa::avx2) m.cpu = "x86-64-v3";
+#endif
+  if (isa == Isa::avx512) {
+    m.cpu = take(LLVMGetHostCPUName());
+    m.features = take(LLVMGetHostCPUFeatures());
+  }
+  return m;
+}
+
+}  // namespace rlx::emit_llvm

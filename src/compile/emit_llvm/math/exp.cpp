@@ -1,0 +1,45 @@
+// exp by reduction to |r| <= ln(2) / 2 (Cody and Waite, Software Manual for the Elementary Functions, 1980) and a polynomial.
+#include "compile/emit_llvm/math/parts.hpp"
+
+namespace rlx::emit_llvm::math {
+
+Rounded round_scaled(V x, double factor) {
+  const double magic = is_f64(x) ? 6755399441055744.0 : 12582912.0;
+  const V t = fma(x, factor, magic);
+  return {t - magic, as_bits(t) - as_bits(number(x, magic))};
+}
+Rounded round_small(V x) { return round_scaled(x, 1.0); }
+
+V power_of_two(V n) {
+  const int width = Ir::bits(n.type());
+  return as_float(width == 64 ? shl(n + 1023, 52) : shl(n + 127, 23));
+}
+
+V scale(V x, V n) {
+  const V half = ashr(n, 1);
+  return x * power_of_two(half) * power_of_two(n - half);
+}
+
+ExpParts exp_parts(V x, V low) {
+  const bool wide = is_f64(x);
+  const double lowest = wide ? -746.0 : -105.0, highest = wide ? 712.0 : 91.0;  // half of exp(highest) overflows
+  x = select(lt(x, lowest), lowest, x);
+  x = select(gt(x, highest), highest, x);  // NaN passes both
+  const Rounded n = round_scaled(x, 1.4426950408889634);
+  V r = fma(n.real, -ln2(x).high, x);
+  r = fma(n.real, -ln2(x).low, r);
+  if (low) r = r + low;
+  const V q = wide ? polynomial(r, {0.5000000000000014, 0.16666666666666702, 0.04166666666650303, 0.008333333333305225,
+                                    0.0013888888950553807, 0.00019841269921712742, 2.4801486028680778e-05,
+                                    2.7557212410235247e-06, 2.763275312374721e-07, 2.5119097919839984e-08})
+                   : polynomial(r, {0.5, 0.166665122, 0.0416661873, 0.00836959947, 0.00139516254});
+  return {fma(r * r, q, r) + 1.0, n.bits};
+}
+
+V exp(V x) { return exp_scaled(x, 0); }
+V exp_scaled(V x, int shift) {
+  const ExpParts e = exp_parts(x);
+  return scale(e.p, shift ? e.n + shift : e.n);
+}
+
+}  // namespace rlx::emit_llvm::math

@@ -1,0 +1,45 @@
+// From a HIR graph to a LIR program for one target.
+#pragma once
+#include <rlx/compile/report.hpp>
+#include <rlx/compile/target.hpp>
+#include <rlx/ir/registry.hpp>
+
+#include <map>
+#include <span>
+#include <string>
+
+namespace rlx {
+
+enum class Preference : std::uint8_t {
+  native,        ///< Records first, then generated code, decomposition, rules. The default.
+  force_common,  ///< No library and no hand-written record: composites are decomposed, primitives generated.
+  force_native,  ///< A composite without an accepting record is an error.
+};
+
+struct CompileOptions {
+  Preference preference = Preference::native;
+  std::map<std::string, Preference, std::less<>> per_operator{};
+  bool reproducible = false;  ///< Records that are not deterministic refuse.
+  bool checked = false;       ///< Index checks in gather and scatter.
+  bool fuse = true;           ///< False: one kernel a node, for tests.
+};
+
+/// A lowered program: steps and kernels with a planned arena, and how each node was resolved.
+struct Program {
+  Graph mir;  ///< What dispatch made of the user's graph.
+  Graph lir;  ///< Empty for a target that interprets MIR.
+  DispatchReport report;
+  std::int64_t arena_bytes = 0;
+};
+
+/// Policies set by the environment: RLX_POLICY=prefer-native|force-common|force-native, RLX_REPRODUCIBLE, RLX_CHECKED.
+RLX_API CompileOptions options_from_environment(CompileOptions defaults = {});
+
+/// `hir` has constant shapes (specialise it first). Verifies after every pass. Throws CompileError or VerifyError.
+RLX_API Program compile_program(const Graph& hir, const Registry& registry, const Target& target,
+                                std::span<const KernelRecord> records, const CompileOptions& options = {});
+
+/// `g` with its symbols replaced by values.
+RLX_API Graph specialise(const Graph& g, const Registry& registry, const Bindings& bindings);
+
+}  // namespace rlx

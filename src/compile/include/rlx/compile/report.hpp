@@ -1,0 +1,63 @@
+// What ran, and why: one row a node of the user's graph.
+#pragma once
+#include <rlx/ir/error.hpp>
+#include <rlx/ir/graph.hpp>
+
+#include <string>
+#include <vector>
+
+namespace rlx {
+
+enum class Path : std::uint8_t { native, common, rewritten, unresolved };
+RLX_API std::string_view name(Path p);
+
+/// Why one way of lowering a node was not taken.
+struct Refusal {
+  std::string path;  ///< "native", "common" or "rewritten".
+  std::string why;
+  std::string where{};  ///< Source of the record, where there is one.
+};
+
+struct ReportRow {
+  std::string value;  ///< Name of the first result in the text form: "%17".
+  std::string op, types;
+  Location location;
+  Path path = Path::unresolved;
+  std::string provider;  ///< "generated", "handwritten", "library:NAME"; several joined by " + ".
+  std::string lowering;  ///< Record, rule, or "decomposition".
+  std::vector<Refusal> refusals;
+  std::vector<std::string> steps;  ///< Names of the LIR steps that it became, possibly shared with other rows.
+  std::vector<std::string> notes;  ///< "loop: host-polled", "widened to f32", "not reproducible".
+  double flops = 0, bytes = 0;     ///< 0 where the operator states no cost.
+};
+
+struct StepRow {
+  std::string name, kind;  ///< kind: kernel, call, copy, while, if.
+  std::string provider;
+  std::int64_t kernel_operations = 0;
+};
+
+struct DispatchReport {
+  std::string graph, device, policy;
+  std::vector<ReportRow> rows;
+  std::vector<StepRow> steps;
+  std::int64_t arena_bytes = 0;
+
+  std::size_t unresolved() const;
+  RLX_API std::string to_table() const;
+  /// {"graph", "device", "policy", "nodes": [{"op", "path", "provider", "lowering", ...}], "unresolved": n, ...}
+  RLX_API std::string to_json() const;
+};
+
+/// Some nodes have no lowering. The message lists every one with each path's refusal.
+class RLX_API CompileError : public Error {
+ public:
+  explicit CompileError(DispatchReport report);
+  ~CompileError() override;
+  const DispatchReport& report() const noexcept { return report_; }
+
+ private:
+  DispatchReport report_;
+};
+
+}  // namespace rlx

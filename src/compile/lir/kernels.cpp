@@ -1,0 +1,20 @@
+#include <rlx/compile/lir.hpp>
+#include <rlx/ir/op.hpp>
+
+namespace rlx::lir {
+
+static void collect(const Graph& g, RegionId r, std::vector<NodeId>& out) {
+  for (NodeId id : g.region(r).nodes) {
+    const Node& n = g.node(id);
+    if (n.op->name() == "lir.kernel") out.push_back(id);
+    else for (RegionId inner : n.regions) collect(g, inner, out);
+  }
+}
+
+std::vector<NodeId> kernels(const Graph& program) {
+  std::vector<NodeId> out;
+  collect(program, Graph::top, out);
+  return out;
+}
+
+}  // namespace rlx::lir

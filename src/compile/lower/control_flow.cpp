@@ -1,0 +1,75 @@
+// while and if as steps. State lives in buffers of its own; a body's results are copied into them at the end of a trip.
+#include "compile/lower/lower.hpp"
+#include "compile/lower/root_lowerings.hpp"
+
+#include <rlx/ops/attributes.hpp>
+
+namespace rlx::compile {
+
+// Buffers for `results`, filled from `from` part by part.
+static std::vector<Values> own_copies(Lowering& l, const std::vector<Values>& from) {
+  std::vector<Values> out;
+  for (const Values& parts : from) {
+    Values copies;
+    for (Value p : parts) {
+      copies.push_back(l.allocate_transient(p.tensor()));
+      l.copy(p, copies.back());
+    }
+    out.push_back(std::move(copies));
+  }
+  return out;
+}
+
+static void copy_all(Lowering& l, const std::vector<Values>& from, const std::vector<Values>& to) {
+  for (std::size_t i = 0; i < to.size(); ++i)
+    for (std::size_t p = 0; p < to[i].size(); ++p) l.copy(from[i][p], to[i][p]);
+}
+
+void lower_while(Lowering& l, const Node& n) {
+  const auto carried = static_cast<std::size_t>(n.attrs.as<ops::WhileAttrs>().carried);
+  std::vector<Values> arguments;
+  for (ValueId v : n.operands) arguments.push_back(l.buffers(v));
+  const std::vector<Values> initial(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(carried));
+  const std::vector<Values> state = own_copies(l, initial);
+  std::copy(state.begin(), state.end(), arguments.begin());
+  const std::vector<RegionBody> regions{
+      [&](ValuesIn) -> Values { return l.region(n.regions[0], arguments)[0]; },
+      [&](ValuesIn) -> Values {
+        // A result may be another state's buffer (a swap), which the first copy would overwrite: such ones are copied aside.
+        std::vector<Values> next = l.region(n.regions[1], arguments);
+        for (std::size_t i = 0; i < next.size(); ++i)
+          for (std::size_t j = 0; j < state.size(); ++j)
+            if (i != j && l.is_view_of(next[i][0], state[j][0])) { next[i] = own_copies(l, {next[i]})[0]; break; }
+        copy_all(l, next, state);
+        return {};
+      }};
+  l.builder().set_origin(n.origin);
+  l.builder().emit("lir.while", {}, {}, regions);
+  l.step(n, "while", "while", "generated");
+  l.note(n, "loop: host-polled");
+  for (std::size_t i = 0; i < carried; ++i) l.set_buffers(n.results[i], state[i]);
+}
+
+void lower_if(Lowering& l, const Node& n) {
+  std::vector<Values> arguments;
+  for (std::size_t i = 1; i < n.operands.size(); ++i) arguments.push_back(l.buffers(n.operands[i]));
+  std::vector<Values> results;
+  for (ValueId v : n.results) {
+    l.allocate(v);
+    results.push_back(l.buffers(v));
+  }
+  const auto branch = [&](RegionId r) -> RegionBody {
+    return [&, r](ValuesIn) -> Values {
+      copy_all(l, l.region(r, arguments), results);
+      return {};
+    };
+  };
+  const std::vector<RegionBody> regions{branch(n.regions[0]), branch(n.regions[1])};
+  const Value predicate = l.buffer(n.operands[0]);
+  l.builder().set_origin(n.origin);
+  l.builder().emit("lir.if", ValuesIn(&predicate, 1), {}, regions);
+  l.step(n, "if", "if", "generated");
+  for (std::size_t i = 0; i < results.size(); ++i) l.set_buffers(n.results[i], results[i]);
+}
+
+}  // namespace rlx::compile

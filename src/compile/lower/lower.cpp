@@ -1,0 +1,270 @@
+#include "compile/lower/lower.hpp"
+
+#include "compile/lower/root_lowerings.hpp"
+
+#include <rlx/ops/attributes.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace rlx::compile {
+
+namespace {
+
+constexpr std::array root_rows{
+    RootLowering{"arg_reduce", lower_arg_reduce, OperandUse::pulled},
+    RootLowering{"associative_scan", lower_associative_scan, OperandUse::pulled},
+    RootLowering{"conv", lower_conv, OperandUse::pulled_if_free},
+    RootLowering{"dot_general", lower_dot_general, OperandUse::pulled_if_free},
+    RootLowering{"if", lower_if, OperandUse::buffer},
+    RootLowering{"reduce", lower_reduce, OperandUse::pulled},
+    RootLowering{"reduce_window", lower_reduce_window, OperandUse::pulled_if_free},
+    RootLowering{"scatter", lower_scatter, OperandUse::pulled},
+    RootLowering{"segment_reduce", lower_segment_reduce, OperandUse::pulled},
+    RootLowering{"sparse.assemble", lower_sparse_assemble, OperandUse::buffer},
+    RootLowering{"sparse.parts", lower_sparse_parts, OperandUse::buffer},
+    RootLowering{"while", lower_while, OperandUse::buffer},
+};
+
+TensorType device_type(TensorType t) {
+  t.space = Space::device;
+  return t;
+}
+
+}  // namespace
+
+const RootLowering* root_lowering(const Op& op) {
+  for (const RootLowering& r : root_rows) if (r.op == op.name()) return &r;
+  return nullptr;
+}
+
+OperandUse operand_use(const Node& user, std::size_t) {
+  const RootLowering* r = user.record.empty() ? root_lowering(*user.op) : nullptr;
+  return r ? r->use : OperandUse::buffer;
+}
+
+Lowering::Lowering(const Graph& mir, const Registry& registry, const Target& target, const CompileOptions& options, DispatchReport& report)
+    : mir_(mir), target_(target), options_(options), report_(report), lir_(mir.name), b_(lir_, registry) {}
+
+const Values& Lowering::buffers(ValueId v) const {
+  const auto it = buffers_.find(v);
+  if (it == buffers_.end()) throw InternalError("lowering: value %" + std::to_string(v) + " has no buffer");
+  return it->second;
+}
+
+Value Lowering::buffer(ValueId v, std::size_t part) const { return buffers(v).at(part); }
+
+bool Lowering::is_view_of(Value b, Value of) const {
+  while (b.id != of.id) {
+    const NodeId d = lir_.value(b.id).node;
+    if (d < 0 || lir_.node(d).op->name() != "lir.view") return false;
+    b.id = lir_.node(d).operands[0];
+  }
+  return true;
+}
+
+Value Lowering::allocate_transient(const TensorType& t) {
+  return b_.emit1("lir.buffer", {}, lir::BufferAttrs{.type = device_type(t)});
+}
+
+Value Lowering::allocate(ValueId v) {
+  const Value buffer = allocate_transient(mir_.tensor_type(v));
+  buffers_[v] = {buffer};
+  return buffer;
+}
+
+Value Lowering::view(Value of, const TensorType& t, std::int64_t offset) {
+  TensorType type = t;
+  type.space = of.tensor().space;
+  return b_.emit1("lir.view", {of}, lir::ViewAttrs{.type = type, .offset = offset});
+}
+
+std::string Lowering::unique_name(std::string_view stem) {
+  std::string name(stem);
+  std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+  return name + "_" + std::to_string(names_[name]++);
+}
+
+void Lowering::step(const Node& origin, std::string name, std::string kind, std::string provider, std::int64_t operations) {
+  report_.steps.push_back({name, std::move(kind), std::move(provider), operations});
+  if (origin.origin >= 0) report_.rows[static_cast<std::size_t>(origin.origin)].steps.push_back(std::move(name));
+}
+
+void Lowering::note(const Node& origin, std::string text) {
+  if (origin.origin < 0) return;
+  auto& notes = report_.rows[static_cast<std::size_t>(origin.origin)].notes;
+  if (std::find(notes.begin(), notes.end(), text) == notes.end()) notes.push_back(std::move(text));
+}
+
+std::vector<ValueId> Lowering::leaves(const std::vector<ValueId>& values, const std::set<ValueId>& computed) const {
+  std::vector<ValueId> out, stack(values.rbegin(), values.rend());
+  std::set<ValueId> seen(values.begin(), values.end());
+  while (!stack.empty()) {
+    const ValueId v = stack.back();
+    stack.pop_back();
+    if (buffers_.contains(v) && !computed.contains(v)) { out.push_back(v); continue; }
+    const NodeId d = mir_.value(v).node;
+    if (d < 0) throw InternalError("lowering: argument %" + std::to_string(v) + " has no buffer");
+    for (ValueId o : mir_.node(d).operands) if (seen.insert(o).second) stack.push_back(o);
+  }
+  return out;
+}
+
+void Lowering::kernel(const Node& origin, std::vector<std::int64_t> extents, const std::vector<ValueId>& pulled, Values writes,
+                      const std::function<void(KernelBody&)>& body) {
+  lir::KernelAttrs a;
+  a.policy = extents.size() == 1 ? lir::Policy::range : lir::Policy::mdrange;
+  a.extents = std::move(extents);
+  kernel(origin, std::move(a), pulled, std::move(writes), body);
+}
+
+void Lowering::kernel(const Node& origin, lir::KernelAttrs attrs, const std::vector<ValueId>& pulled, Values writes,
+                      const std::function<void(KernelBody&)>& body, bool flat, const std::set<ValueId>& computed) {
+  const std::vector<ValueId> reads = leaves(pulled, computed);
+  attrs.name = unique_name(origin.op->name());
+  attrs.writes = static_cast<int>(writes.size());
+  Values buffers;
+  for (ValueId v : reads) buffers.push_back(buffer(v));
+  buffers.insert(buffers.end(), writes.begin(), writes.end());
+  // A scalar result has no coordinates, but its kernel runs once all the same.
+  const bool scalar = attrs.extents.empty();
+  if (scalar) attrs.policy = lir::Policy::range, attrs.extents = {1};
+  const std::size_t indices = attrs.extents.size() + attrs.team.size();
+  const std::size_t first_node = lir_.node_count();
+  const RegionBody region = [&](ValuesIn args) -> Values {
+    std::map<ValueId, Value> at;
+    for (std::size_t i = 0; i < reads.size(); ++i) at.emplace(reads[i], args[indices + i]);
+    Elements elements(b_, mir_, [&at](ValueId v) { const auto it = at.find(v); return it == at.end() ? Value{} : it->second; }, flat, options_.checked);
+    KernelBody k{b_, elements, {}, {}, {}};
+    for (std::size_t i = 0; i < attrs.extents.size() && !scalar; ++i) k.position.push_back(Index::of(args[i], attrs.extents[i]));
+    for (std::size_t i = 0; i < attrs.team.size(); ++i) k.thread.push_back(Index::of(args[attrs.extents.size() + i], attrs.team[i]));
+    k.writes.assign(args.begin() + static_cast<std::ptrdiff_t>(indices + reads.size()), args.end());
+    body(k);
+    return {};
+  };
+  b_.set_origin(origin.origin);
+  b_.emit("lir.kernel", buffers, attrs, std::span(&region, 1));
+  step(origin, attrs.name, "kernel", "generated", static_cast<std::int64_t>(lir_.node_count() - first_node));
+}
+
+void Lowering::lower_kernel(const FusedKernel& k) {
+  const Node& first = mir_.node(k.roots[0]);
+  if (first.op->name() == "constant") {
+    const HostTensor& value = first.attrs.as<ops::ConstantAttrs>().value;
+    buffers_[first.results[0]] = {b_.emit1("lir.buffer", {}, lir::BufferAttrs{.type = device_type(mir_.tensor_type(first.results[0])), .lifetime = lir::Lifetime::constant, .value = value})};
+    return;
+  }
+  if (!first.record.empty()) return lower_call(first);
+  if (!is_inlined_kind(first)) {
+    const RootLowering* r = root_lowering(*first.op);
+    if (!r) throw InternalError("lowering: " + std::string(first.op->name()) + " has neither record nor generated lowering");
+    return r->lower(*this, first);
+  }
+  // A reshape of what is in memory is the same memory.
+  if (k.roots.size() == 1 && first.op->name() == "reshape" && has_buffer(first.operands[0])) {
+    buffers_[first.results[0]] = {view(buffer(first.operands[0]), mir_.tensor_type(first.results[0]))};
+    return;
+  }
+  const std::vector<std::int64_t> shape = this->shape(first.results[0]);
+  if (element_count(shape) == 0) {
+    for (NodeId r : k.roots) allocate(mir_.node(r).results[0]);
+    return;
+  }
+  std::vector<ValueId> results;
+  Values writes;
+  for (NodeId r : k.roots) {
+    results.push_back(mir_.node(r).results[0]);
+    writes.push_back(allocate(results.back()));
+  }
+  lir::KernelAttrs a;
+  a.policy = k.flat || shape.size() == 1 ? lir::Policy::range : lir::Policy::mdrange;
+  a.extents = k.flat ? std::vector{element_count(shape)} : shape;
+  kernel(mir_.node(k.roots.back()), a, results, writes, [&](KernelBody& body) {
+    const Index linear = k.flat ? body.position[0] : body.elements.index().linear(body.position, shape);
+    for (std::size_t i = 0; i < results.size(); ++i) body.store(i, linear, body.load(results[i], body.position));
+  }, k.flat, {results.begin(), results.end()});
+}
+
+void Lowering::lower_call(const Node& n) {
+  lir::CallAttrs a;
+  a.record = n.record;
+  a.op = n.op->name();
+  n.attrs.print(a.attributes);
+  Values values;
+  for (ValueId v : n.operands) values.insert(values.end(), buffers_.at(v).begin(), buffers_.at(v).end());
+  a.operands = static_cast<int>(values.size());
+  std::vector<ValueId> resources;
+  for (ValueId v : n.results) {
+    if (const auto* r = std::get_if<ResourceType>(&mir_.type(v))) { resources.push_back(v); a.resources.push_back(*r); }
+    else if (const auto* s = std::get_if<SparseType>(&mir_.type(v))) {
+      Values parts;
+      for (const TensorType& t : sparse_parts(*s)) parts.push_back(allocate_transient(t));
+      values.insert(values.end(), parts.begin(), parts.end());
+      buffers_[v] = parts;
+    } else values.push_back(allocate(v));
+  }
+  a.operand_types = mir_.types_of(n.operands);
+  a.result_types = mir_.types_of(n.results);
+  b_.set_origin(n.origin);
+  const Values made = b_.emit("lir.call", values, a);
+  for (std::size_t i = 0; i < resources.size(); ++i) buffers_[resources[i]] = {made[i]};
+  step(n, n.record, "call", n.record);
+}
+
+std::vector<Values> Lowering::region(RegionId r, const std::vector<Values>& arguments) {
+  const Region& source = mir_.region(r);
+  for (std::size_t i = 0; i < arguments.size(); ++i) buffers_[source.arguments[i]] = arguments[i];
+  for (const FusedKernel& k : fuse(mir_, r, options_.fuse).kernels) lower_kernel(k);
+  std::vector<Values> out;
+  for (ValueId v : source.results) out.push_back(buffers_.at(v));
+  return out;
+}
+
+Graph Lowering::run() {
+  std::vector<Values> arguments;
+  for (std::size_t i = 0; i < mir_.inputs().size(); ++i) {
+    const Type& t = mir_.type(mir_.inputs()[i]);
+    const std::string& name = mir_.input_names[i];
+    Values parts;
+    if (const auto* x = std::get_if<TensorType>(&t)) parts.push_back(b_.input(device_type(*x), name));
+    else if (const auto* s = std::get_if<SparseType>(&t)) {
+      static constexpr std::array suffix{".offsets", ".indices", ".values"};
+      const auto types = sparse_parts(*s);
+      for (std::size_t p = 0; p < types.size(); ++p) parts.push_back(b_.input(device_type(types[p]), name + suffix[p]));
+    } else parts.push_back(b_.input(t, name));
+    arguments.push_back(parts);
+  }
+  const std::vector<Values> results = region(Graph::top, arguments);
+  for (std::size_t i = 0; i < results.size(); ++i)
+    for (std::size_t p = 0; p < results[i].size(); ++p)
+      b_.output(as_output(results[i][p]), mir_.output_names[i] + (results[i].size() > 1 ? "." + std::to_string(p) : ""));
+  return std::move(lir_);
+}
+
+// What a program returns is memory of its own: a fresh transient becomes an output; an input, a constant, a view, or what is
+// returned twice is copied.
+Value Lowering::as_output(Value v) {
+  if (!std::holds_alternative<TensorType>(v.type())) return v;
+  const NodeId d = lir_.value(v.id).node;
+  if (d >= 0 && lir_.node(d).op->name() == "lir.buffer" && lir_.node(d).parent == Graph::top) {
+    auto a = lir_.node(d).attrs.as<lir::BufferAttrs>();
+    if (a.lifetime == lir::Lifetime::transient) {
+      a.lifetime = lir::Lifetime::output;
+      lir_.node(d).attrs = a;
+      return v;
+    }
+  }
+  const Value out = b_.emit1("lir.buffer", {}, lir::BufferAttrs{.type = v.type(), .lifetime = lir::Lifetime::output});
+  copy(v, out);
+  return out;
+}
+
+std::vector<TensorType> sparse_parts(const SparseType& s) {
+  return {tensor(s.index, {s.shape[0] + 1}), tensor(s.index, {s.entries}), tensor(s.dtype, {s.entries})};
+}
+
+Graph lower(const Graph& mir, const Registry& registry, const Target& target, const CompileOptions& options, DispatchReport& report) {
+  return Lowering(mir, registry, target, options, report).run();
+}
+
+}  // namespace rlx::compile

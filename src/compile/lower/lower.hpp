@@ -1,0 +1,91 @@
+// MIR to LIR: buffers for the values that fusion stores, kernels and steps for the rest.
+#pragma once
+#include "compile/lower/elements.hpp"
+#include "compile/lower/fusion.hpp"
+
+#include <rlx/compile/compile.hpp>
+#include <rlx/compile/lir.hpp>
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace rlx::compile {
+
+/// LIR program without memory plan. Fills in the steps of the report's rows.
+Graph lower(const Graph& mir, const Registry& registry, const Target& target, const CompileOptions& options,
+            DispatchReport& report);
+
+/// The arrays that a sparse value (csr) is split into: offsets, indices, values.
+std::vector<TensorType> sparse_parts(const SparseType& s);
+
+/// What a kernel's body is written with.
+struct KernelBody {
+  Builder& b;
+  Elements& elements;
+  Coordinates position;  ///< One index for each extent.
+  Coordinates thread;    ///< One for each team dimension.
+  Values writes;         ///< The body's buffers of the destinations, in order.
+
+  Value load(ValueId mir_value, const Coordinates& c) { return elements.at(mir_value, c); }
+  void store(std::size_t destination, const Index& i, Value v) {
+    b.emit("lir.store", {writes[destination], elements.index().emit(i), v});
+  }
+};
+
+class Lowering {
+ public:
+  Lowering(const Graph& mir, const Registry& registry, const Target& target, const CompileOptions& options, DispatchReport& report);
+  Graph run();
+
+  const Graph& mir() const { return mir_; }
+  Builder& builder() { return b_; }
+  const Target& target() const { return target_; }
+  std::vector<std::int64_t> shape(ValueId v) const { return constant_shape(mir_.tensor_type(v).shape); }
+
+  /// The buffer of a tensor value; parts of a sparse one by index.
+  Value buffer(ValueId v, std::size_t part = 0) const;
+  const Values& buffers(ValueId v) const;
+  bool has_buffer(ValueId v) const { return buffers_.contains(v); }
+  /// Whether `b` is `of` or a view of it.
+  bool is_view_of(Value b, Value of) const;
+  void set_buffers(ValueId v, Values buffers) { buffers_[v] = std::move(buffers); }
+  /// A new buffer of the value's type, which is then its buffer; an output where the program returns it.
+  Value allocate(ValueId v);
+  Value allocate_transient(const TensorType& t);
+
+  /// A kernel that may pull elements of `pulled` values and stores to `writes`. `origin` is the node whose report row gets
+  /// the step. Values in `computed` are worked out in the body even if they have buffers.
+  void kernel(const Node& origin, std::vector<std::int64_t> extents, const std::vector<ValueId>& pulled, Values writes,
+              const std::function<void(KernelBody&)>& body);
+  void kernel(const Node& origin, lir::KernelAttrs attrs, const std::vector<ValueId>& pulled, Values writes,
+              const std::function<void(KernelBody&)>& body, bool flat = false, const std::set<ValueId>& computed = {});
+  void copy(Value from, Value to) { b_.emit("lir.copy", {from, to}); }
+  Value view(Value of, const TensorType& t, std::int64_t offset = 0);
+  /// Emits the steps of a MIR region, whose arguments stand for these buffers; gives the buffers of its results.
+  std::vector<Values> region(RegionId r, const std::vector<Values>& arguments);
+  void note(const Node& origin, std::string text);
+  /// A row of the report's steps, under the row of `origin`.
+  void step(const Node& origin, std::string name, std::string kind, std::string provider, std::int64_t operations = 0);
+
+ private:
+  void lower_kernel(const FusedKernel& k);
+  void lower_call(const Node& n);
+  /// Stored values that computing these reaches.
+  std::vector<ValueId> leaves(const std::vector<ValueId>& values, const std::set<ValueId>& computed = {}) const;
+  Value as_output(Value v);
+  std::string unique_name(std::string_view stem);
+
+  const Graph& mir_;
+  const Target& target_;
+  const CompileOptions& options_;
+  DispatchReport& report_;
+  Graph lir_;
+  Builder b_;
+  std::map<ValueId, Values> buffers_;
+  std::map<std::string, int> names_;
+};
+
+}  // namespace rlx::compile

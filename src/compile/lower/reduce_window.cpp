@@ -1,0 +1,65 @@
+// reduce_window and segment_reduce: one short reduction for each result element.
+#include "compile/lower/lower.hpp"
+#include "compile/lower/reduction.hpp"
+#include "compile/lower/root_lowerings.hpp"
+
+#include <rlx/ops/build.hpp>
+
+namespace rlx::compile {
+
+static std::int64_t or_default(const std::vector<std::int64_t>& list, std::size_t i, std::int64_t otherwise) {
+  return list.empty() ? otherwise : list[i];
+}
+
+void lower_reduce_window(Lowering& l, const Node& n) {
+  const auto& a = n.attrs.as<ops::ReduceWindowAttrs>();
+  const auto shape = l.shape(n.operands[0]), out_shape = l.shape(n.results[0]);
+  const DType t = l.mir().tensor_type(n.operands[0]).dtype;
+  const Value result = l.allocate(n.results[0]);
+  if (element_count(out_shape) == 0) return;
+  const std::int64_t terms = element_count(a.window);
+  l.kernel(n, out_shape, {n.operands[0]}, {result}, [&](KernelBody& k) {
+    Elements& e = k.elements;
+    const Value identity = identity_of(k, a.kind, t);
+    const Value sum = emit_reduction(k, 0, terms, identity, [&](const Index& i) {
+      const Coordinates w = e.index().coordinates(i, a.window);
+      Coordinates from(shape.size());
+      Value inside;
+      for (std::size_t d = 0; d < shape.size(); ++d) {
+        const Index at = k.position[d] * or_default(a.stride, d, 1) + w[d] * or_default(a.dilation, d, 1) + Index(-or_default(a.low, d, 0));
+        if (at.lower() < 0 || at.upper() >= shape[d]) {
+          const Value in = e.index().inside(at, shape[d]);
+          inside = inside ? k.b.emit1("and", {inside, in}) : in;
+        }
+        from[d] = e.index().clamped(at, shape[d]);
+      }
+      if (element_count(shape) == 0) return identity;
+      const Value x = k.load(n.operands[0], from);
+      return inside ? ops::select(inside, x, identity) : x;
+    }, combine_op(a.kind), terms);
+    k.store(0, e.index().linear(k.position, out_shape), sum);
+  });
+}
+
+// Rows of unequal length: the bounds of each reduction are loaded.
+void lower_segment_reduce(Lowering& l, const Node& n) {
+  const auto& a = n.attrs.as<ops::SegmentReduceAttrs>();
+  const auto shape = l.shape(n.operands[0]), out_shape = l.shape(n.results[0]);
+  const DType t = l.mir().tensor_type(n.operands[0]).dtype;
+  const Value result = l.allocate(n.results[0]);
+  if (element_count(out_shape) == 0) return;
+  const std::int64_t entries = shape[0];
+  l.kernel(n, out_shape, n.operands, {result}, [&](KernelBody& k) {
+    Elements& e = k.elements;
+    const auto bound = [&](const Index& i) { return ops::convert(k.load(n.operands[1], {i}), DType::i64); };
+    const Index lower = Index::of(bound(k.position[0]), entries + 1), upper = Index::of(bound(k.position[0] + Index(1)), entries + 1);
+    const Value sum = emit_reduction(k, lower, upper, identity_of(k, a.kind, t), [&](const Index& i) {
+      Coordinates c = k.position;
+      c[0] = i;
+      return k.load(n.operands[0], c);
+    }, combine_op(a.kind), entries);
+    k.store(0, e.index().linear(k.position, out_shape), sum);
+  });
+}
+
+}  // namespace rlx::compile

@@ -1,0 +1,76 @@
+// scatter: a copy of the operand, then one loop in index order for each position of the update window. Windows run in
+// parallel, repeated indices combine in order, no atomics: the same bits on every device.
+#include "compile/lower/lower.hpp"
+#include "compile/lower/reduction.hpp"
+#include "compile/lower/root_lowerings.hpp"
+
+#include <rlx/ops/build.hpp>
+
+#include <algorithm>
+
+namespace rlx::compile {
+
+void lower_scatter(Lowering& l, const Node& n) {
+  const auto& a = n.attrs.as<ops::ScatterAttrs>();
+  const ValueId operand = n.operands[0], indices = n.operands[1], updates = n.operands[2];
+  const auto shape = l.shape(operand), update_shape = l.shape(updates), index_shape = l.shape(indices);
+  const auto has = [](const std::vector<int>& list, std::size_t d) { return std::find(list.begin(), list.end(), static_cast<int>(d)) != list.end(); };
+  const Value result = l.allocate(n.results[0]);
+  if (element_count(shape) == 0) return;
+  l.kernel(n, shape, {operand}, {result}, [&](KernelBody& k) { k.store(0, k.elements.index().linear(k.position, shape), k.load(operand, k.position)); });
+  if (element_count(update_shape) == 0) return;
+
+  std::vector<std::int64_t> window, scattered;
+  for (std::size_t d = 0; d < update_shape.size(); ++d) (has(a.update_window_dims, d) ? window : scattered).push_back(update_shape[d]);
+  const std::int64_t trips = element_count(scattered);
+  const auto vector_dim = static_cast<std::size_t>(a.index_vector_dim);
+
+  l.kernel(n, window, {indices, updates}, {result}, [&](KernelBody& k) {
+    Elements& e = k.elements;
+    Builder& b = k.b;
+    const RegionBody trip = [&](ValuesIn args) -> Values {
+      Elements::Scope scope(e);
+      const Coordinates batch = e.index().coordinates(Index::of(args[0], trips), scattered);
+      Coordinates update(update_shape.size());
+      std::size_t next_window = 0, next_batch = 0;
+      for (std::size_t d = 0; d < update.size(); ++d) update[d] = has(a.update_window_dims, d) ? k.position[next_window++] : batch[next_batch++];
+      Coordinates to(shape.size());
+      next_window = 0;
+      for (std::size_t d = 0; d < shape.size(); ++d)
+        if (!has(a.inserted_window_dims, d) && !has(a.input_batching_dims, d)) to[d] = k.position[next_window++];
+      for (std::size_t i = 0; i < a.input_batching_dims.size(); ++i) {
+        const auto d = static_cast<std::size_t>(a.indices_batching_dims[i]);
+        to[static_cast<std::size_t>(a.input_batching_dims[i])] = batch[d - (d > vector_dim ? 1 : 0)];
+      }
+      Value inside;
+      for (std::size_t c = 0; c < a.scatter_dims_to_operand_dims.size(); ++c) {
+        Coordinates at;
+        std::size_t next = 0;
+        for (std::size_t d = 0; d < index_shape.size(); ++d) at.push_back(d == vector_dim ? Index(static_cast<std::int64_t>(c)) : batch[next++]);
+        const Value start = ops::convert(k.load(indices, at), DType::i64);
+        const auto d = static_cast<std::size_t>(a.scatter_dims_to_operand_dims[c]);
+        const Value position = b.emit1("add", {start, e.index().emit(to[d])});
+        const Value low = ops::compare(position, e.index().number(0), ops::Direction::ge);
+        const Value high = ops::compare(position, e.index().number(shape[d]), ops::Direction::lt);
+        const Value in = b.emit1("and", {low, high});
+        if (e.checked()) b.emit("lir.check", {in, start}, lir::CheckAttrs{"scatter index"});
+        inside = inside ? b.emit1("and", {inside, in}) : in;
+        to[d] = e.index().clamped(position, shape[d]);
+      }
+      const Value x = k.load(updates, update);
+      const Index at = e.index().linear(to, shape);
+      const auto write = [&] {
+        const Value old = a.kind == ops::Combine::set ? Value{} : e.load(k.writes[0], at);
+        k.store(0, at, old ? b.emit1(combine_op(a.kind), {old, x}) : x);
+      };
+      if (!inside) { write(); return {}; }
+      const std::vector<RegionBody> branches{[&](ValuesIn) -> Values { Elements::Scope s(e); write(); return {}; }, [](ValuesIn) { return Values{}; }};
+      b.emit("lir.if_then", ValuesIn(&inside, 1), {}, branches);
+      return {};
+    };
+    const Values bounds{e.index().number(0), e.index().number(trips)};
+    b.emit("lir.for", bounds, lir::ForAttrs{}, std::span(&trip, 1));
+  });
+}
+
+}  // namespace rlx::compile

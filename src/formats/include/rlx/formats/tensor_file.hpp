@@ -1,0 +1,20 @@
+// One tensor by a file name, whatever the format; what command lines and examples use.
+#pragma once
+#include <rlx/ir/export.hpp>
+#include <rlx/ir/host_tensor.hpp>
+
+#include <string>
+
+namespace rlx::formats {
+
+/// A tensor's place: "x.npy", "b.mtx", "file.safetensors:name", "file.h5:/group/name" (also .hdf5, .he5). The part
+/// behind the colon may be left out when reading a file that holds one tensor. Throws ArgumentError for an unknown
+/// extension, listing the known ones, and for a name that the file does not hold; FormatError as the readers do.
+/// Of .mtx files: array storage, and coordinate storage of one row or one column; both give rank 2.
+RLX_API HostTensor read_tensor(const std::string& place);
+
+/// Writes whole or not at all. In .safetensors and .h5 files that exist the other tensors are kept; without a name the
+/// tensor is called "tensor". What a format cannot hold is an ArgumentError; .mtx reads back as f64 or c128.
+RLX_API void write_tensor(const std::string& place, const HostTensor& tensor);
+
+}  // namespace rlx::formats

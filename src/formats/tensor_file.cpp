@@ -1,0 +1,126 @@
+#include <rlx/formats/hdf5.hpp>
+#include <rlx/formats/matrix_market.hpp>
+#include <rlx/formats/npy.hpp>
+#include <rlx/formats/safetensors.hpp>
+#include <rlx/formats/tensor_file.hpp>
+#include <rlx/ir/error.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+namespace rlx::formats {
+
+namespace {
+
+enum class Kind { npy, matrix_market, safetensors, hdf5 };
+
+struct Extension {
+  std::string_view text;
+  Kind kind;
+  bool named;  ///< The file holds several tensors, told apart behind a colon.
+};
+constexpr Extension extensions[] = {
+    {".npy", Kind::npy, false}, {".mtx", Kind::matrix_market, false}, {".safetensors", Kind::safetensors, true},
+    {".h5", Kind::hdf5, true},  {".hdf5", Kind::hdf5, true},          {".he5", Kind::hdf5, true}};
+constexpr const char* known_places = "x.npy, x.mtx, x.safetensors:NAME, x.h5:/DATASET (also .hdf5 and .he5)";
+constexpr const char* default_name = "tensor";
+
+struct Place {
+  Kind kind;
+  std::string path;
+  std::optional<std::string> name{};
+};
+
+// The first colon behind the extension of a file of several tensors ends the path; names may look like files again.
+Place parse_place(const std::string& place) {
+  std::optional<Place> found;
+  std::size_t first = std::string::npos;
+  for (const Extension& e : extensions) {
+    const std::size_t at = e.named ? place.find(std::string(e.text) + ":") : std::string::npos;
+    if (at == std::string::npos || at >= first) continue;
+    first = at;
+    const std::size_t colon = at + e.text.size();
+    found = Place{e.kind, place.substr(0, colon), place.substr(colon + 1)};
+  }
+  if (found) return *found;
+  for (const Extension& e : extensions)
+    if (place.size() > e.text.size() && place.ends_with(e.text)) return {e.kind, place};
+  throw ArgumentError("the extension of '" + place + "' is unknown; known are " + known_places);
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 20;
+  std::string s;
+  for (std::size_t i = 0; i < names.size() && i < most; ++i) s += " '" + names[i] + "'";
+  if (names.size() > most) s += " and " + std::to_string(names.size() - most) + " more";
+  return names.empty() ? " nothing" : s;
+}
+
+std::string only_name(const Place& place, const std::vector<std::string>& names) {
+  if (names.size() == 1) return names.front();
+  throw ArgumentError("'" + place.path + "' needs the name of a tensor behind a colon; it holds" + listed(names));
+}
+
+HostTensor read_matrix(const std::string& path) {
+  MatrixMarket m = read_matrix_market(path);
+  if (auto* dense = std::get_if<HostTensor>(&m.matrix)) return std::move(*dense);
+  // A sparse right-hand side is a vector; a sparse matrix made dense behind one's back may be a million times its file.
+  if (m.header.rows == 1 || m.header.cols == 1) return to_dense(std::get<CooMatrix>(m.matrix));
+  throw ArgumentError("'" + path + "' is a sparse matrix, not a tensor: it is read with read_matrix_market");
+}
+
+HostTensor read_safetensor(const Place& place) {
+  SafeTensors content = load_safetensors(place.path);
+  std::vector<std::string> names;
+  for (const auto& item : content.tensors) names.push_back(item.first);
+  const auto found = content.tensors.find(place.name ? *place.name : only_name(place, names));
+  if (found == content.tensors.end())
+    throw ArgumentError("'" + place.path + "' holds no tensor '" + *place.name + "'; it holds" + listed(names));
+  return found->second;
+}
+
+// A file that exists is extended, unless it is broken: then the reader's error says so and nothing is written.
+bool is_there(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored) && std::filesystem::file_size(path, ignored) > 0;
+}
+
+}  // namespace
+
+HostTensor read_tensor(const std::string& text) {
+  const Place place = parse_place(text);
+  switch (place.kind) {
+    case Kind::npy:
+      return read_npy(place.path);
+    case Kind::matrix_market:
+      return read_matrix(place.path);
+    case Kind::safetensors:
+      return read_safetensor(place);
+    case Kind::hdf5:
+      break;
+  }
+  return read_hdf5(place.path, place.name ? *place.name : only_name(place, list_hdf5(place.path)));
+}
+
+void write_tensor(const std::string& text, const HostTensor& tensor) {
+  const Place place = parse_place(text);
+  const std::string name = place.name.value_or(default_name);
+  switch (place.kind) {
+    case Kind::npy:
+      return write_npy(place.path, tensor);
+    case Kind::matrix_market:
+      return write_matrix_market(place.path, tensor);
+    case Kind::safetensors: {
+      SafeTensors content = is_there(place.path) ? load_safetensors(place.path) : SafeTensors{};
+      content.tensors.insert_or_assign(name, tensor);
+      return write_safetensors(place.path, content);
+    }
+    case Kind::hdf5:
+      break;
+  }
+  if (is_there(place.path)) update_hdf5(place.path, name, tensor);
+  else write_hdf5(place.path, {{name, tensor}});
+}
+
+}  // namespace rlx::formats

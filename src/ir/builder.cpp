@@ -1,0 +1,156 @@
+#include "ir/node_check.hpp"
+
+#include <rlx/ir/builder.hpp>
+#include <rlx/ir/error.hpp>
+#include <rlx/ir/op.hpp>
+#include <rlx/ir/registry.hpp>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace rlx {
+
+const Type& Value::type() const { return builder->graph().type(id); }
+const TensorType& Value::tensor() const { return builder->graph().tensor_type(id); }
+
+namespace {
+
+std::vector<ValueId> ids_of(ValuesIn values, const Builder* owner, std::string_view where) {
+  std::vector<ValueId> ids;
+  ids.reserve(values.size());
+  for (const Value& v : values) {
+    if (v.builder != owner) throw InternalError(std::string(where) + ": an operand is absent or of another graph");
+    ids.push_back(v.id);
+  }
+  return ids;
+}
+
+// Region `from_region` of `from`, copied into `to`; captured values (LIR) are looked up in `map`.
+struct Copier {
+  const Graph& from;
+  Graph& to;
+  std::map<ValueId, ValueId> map{};
+
+  ValueId at(ValueId v) const {
+    const auto it = map.find(v);
+    if (it == map.end()) throw InternalError("a copied region uses value %" + std::to_string(v) + " from outside");
+    return it->second;
+  }
+  void nodes(RegionId source, RegionId target) {
+    for (NodeId n : from.region(source).nodes) node(from.node(n), target);
+  }
+  void node(const Node& n, RegionId target) {
+    const NodeId id = to.reserve_node();
+    Node copy{n.op, n.attrs, {}, {}, {}, target, n.record, n.location, n.origin};
+    for (ValueId v : n.operands) copy.operands.push_back(at(v));
+    for (RegionId r : n.regions) copy.regions.push_back(region(r, id));
+    to.place_node(id, target, std::move(copy), from.types_of(n.results));
+    for (std::size_t i = 0; i < n.results.size(); ++i) map[n.results[i]] = to.node(id).results[i];
+  }
+  RegionId region(RegionId source, NodeId owner) {
+    const RegionId r = to.add_region(owner);
+    for (ValueId a : from.region(source).arguments) map[a] = to.add_argument(r, from.type(a));
+    nodes(source, r);
+    for (ValueId v : from.region(source).results) to.region(r).results.push_back(at(v));
+    return r;
+  }
+};
+
+}  // namespace
+
+Value Builder::input(Type t, std::string name) { return {this, graph_->add_input(std::move(t), std::move(name))}; }
+
+void Builder::output(Value v, std::string name) {
+  graph_->add_output(ids_of({&v, 1}, this, "output").front(), std::move(name));
+}
+
+Values Builder::values(const std::vector<ValueId>& ids) {
+  Values out;
+  out.reserve(ids.size());
+  for (ValueId id : ids) out.push_back({this, id});
+  return out;
+}
+
+RegionId Builder::fill_region(NodeId owner, const Types& argument_types, const RegionBody& body) {
+  const RegionId r = graph_->add_region(owner);
+  for (const Type& t : argument_types) graph_->add_argument(r, t);
+  const RegionId outer = std::exchange(region_, r);
+  struct Restore {
+    RegionId& slot; RegionId value;
+    ~Restore() { slot = value; }
+  } restore{region_, outer};
+  const std::vector<ValueId> arguments = graph_->region(r).arguments;
+  const Values results = body(values(arguments));
+  graph_->region(r).results = ids_of(results, this, "region");
+  return r;
+}
+
+Values Builder::place(const Op& op, ValuesIn operands, AnyAttrs attrs,
+                      const std::function<std::vector<RegionId>(NodeId)>& fill, std::string record) {
+  const NodeId id = graph_->reserve_node();
+  Node node{&op, std::move(attrs), ids_of(operands, this, op.name()), {}, {}, region_, std::move(record), location_, origin_};
+  node.regions = fill(id);
+  const Types types = graph_->types_of(node.operands);
+  std::vector<RegionType> regions;
+  for (RegionId r : node.regions)
+    regions.push_back({graph_->types_of(graph_->region(r).arguments), graph_->types_of(graph_->region(r).results)});
+  const Signature signature{types, regions, &graph_->symbols};
+  Types results;
+  try {
+    results = check_node(op, node.attrs, signature);
+  } catch (const VerifyError& e) {
+    if (location_.file.empty()) throw;
+    throw VerifyError(e.op(), e.constraint(), std::string(e.what()) + "  " + location_.to_string());
+  }
+  graph_->place_node(id, region_, std::move(node), results);
+  const std::vector<ValueId> ids = graph_->node(id).results;
+  return values(ids);
+}
+
+Values Builder::emit(std::string_view name, ValuesIn operands, AnyAttrs attrs, std::span<const RegionBody> regions) {
+  const Op& op = registry_->get(name);
+  return place(op, operands, attrs, [&](NodeId id) {
+    std::vector<RegionId> filled;
+    if (regions.empty()) return filled;
+    const Types types = graph_->types_of(ids_of(operands, this, name));
+    const Signature signature{types, {}, &graph_->symbols};
+    // Operands that do not fit are refused by check_node; no rule may look at them before.
+    if (!operands_fit(op, signature)) return filled;
+    const std::vector<Types> arguments = op.region_arguments(attrs, signature);
+    for (std::size_t i = 0; i < std::min(arguments.size(), regions.size()); ++i) filled.push_back(fill_region(id, arguments[i], regions[i]));
+    return filled;
+  }, {});
+}
+
+Value Builder::emit1(std::string_view op, ValuesIn operands, AnyAttrs attrs, std::span<const RegionBody> regions) {
+  const Values out = emit(op, operands, std::move(attrs), regions);
+  if (out.size() != 1) throw InternalError(std::string(op) + " has " + std::to_string(out.size()) + " results, expected one");
+  return out.front();
+}
+
+Values Builder::clone(const Graph& from, const Node& node, ValuesIn operands) {
+  const Location outer = std::exchange(location_, node.location);
+  Values out = place(*node.op, operands, node.attrs, [&](NodeId id) {
+    Copier copier{from, *graph_};
+    std::vector<RegionId> filled;
+    for (RegionId r : node.regions) filled.push_back(copier.region(r, id));
+    return filled;
+  }, node.record);
+  location_ = outer;
+  return out;
+}
+
+Values Builder::inline_region(const Graph& from, RegionId region, ValuesIn arguments) {
+  const Region& source = from.region(region);
+  const std::vector<ValueId> ids = ids_of(arguments, this, "inline_region");
+  if (ids.size() != source.arguments.size()) throw InternalError("inline_region: argument count differs");
+  Copier copier{from, *graph_};
+  for (std::size_t i = 0; i < ids.size(); ++i) copier.map[source.arguments[i]] = ids[i];
+  copier.nodes(region, region_);
+  Values out;
+  for (ValueId v : source.results) out.push_back({this, copier.at(v)});
+  return out;
+}
+
+}  // namespace rlx

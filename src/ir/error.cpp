@@ -1,0 +1,35 @@
+#include <rlx/ir/error.hpp>
+
+#include <utility>
+
+namespace rlx {
+
+static std::string located(const std::string& file, std::uint64_t offset, std::uint64_t line, const std::string& what) {
+  std::string at = file.empty() ? std::string("<memory>") : file;
+  if (line) at += ":" + std::to_string(line);
+  return at + ": " + what + " (byte " + std::to_string(offset) + ")";
+}
+
+static std::string sized(const std::string& what, std::uint64_t wanted, std::uint64_t available) {
+  return what + " needs " + std::to_string(wanted) + " bytes, but " + std::to_string(available) + " are available";
+}
+
+FormatError::FormatError(std::string file, std::uint64_t offset, const std::string& what, std::uint64_t line)
+    : Error("FormatError", located(file, offset, line, what)), file_(std::move(file)), offset_(offset), line_(line) {}
+
+MemoryError::MemoryError(const std::string& what, std::uint64_t wanted_bytes, std::uint64_t available_bytes)
+    : Error("MemoryError", sized(what, wanted_bytes, available_bytes)),
+      wanted_(wanted_bytes),
+      available_(available_bytes) {}
+
+// Out of line, so that each class has one home for its vtable and can be caught across shared libraries.
+Error::~Error() = default;
+VerifyError::~VerifyError() = default;
+FormatError::~FormatError() = default;
+ArgumentError::~ArgumentError() = default;
+DeviceError::~DeviceError() = default;
+MemoryError::~MemoryError() = default;
+NumericalError::~NumericalError() = default;
+InternalError::~InternalError() = default;
+
+}  // namespace rlx

@@ -1,0 +1,234 @@
+// Attributes of operators: plain structs that list their fields once; comparison, printing and parsing follow from that.
+#pragma once
+#include <rlx/ir/host_tensor.hpp>
+#include <rlx/ir/text_reader.hpp>
+#include <rlx/ir/type.hpp>
+
+#include <bit>
+#include <concepts>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <typeinfo>
+#include <vector>
+
+namespace rlx {
+
+/// One member of an attribute struct, for its `static constexpr auto fields = std::tuple{Field{"axis", &A::axis, "doc"}}`.
+template <class M>
+struct Field { std::string_view name; M member; std::string_view doc; };
+template <class M> Field(std::string_view, M, std::string_view) -> Field<M>;
+
+namespace detail {
+struct AnyField { template <class T> constexpr operator T() const; };
+template <class A, class... F>
+consteval std::size_t member_count() {
+  if constexpr (requires { A{F{}..., AnyField{}}; }) return member_count<A, F..., AnyField>();
+  else return sizeof...(F);
+}
+}  // namespace detail
+
+/// An aggregate with defaulted equality whose every member is in `fields` (C arrays are not allowed as members).
+template <class A>
+concept Attributes = std::equality_comparable<A> && detail::member_count<A>() == std::tuple_size_v<decltype(A::fields)>;
+
+/// For operators without attributes.
+struct NoAttributes {
+  bool operator==(const NoAttributes&) const = default;
+  static constexpr auto fields = std::tuple{};
+};
+
+/// How a member type is printed and parsed. An enumeration E takes part by a function `enum_names(E)` beside it, which
+/// returns the names of its values in order.
+template <class T> struct FieldCodec;
+
+#define RLX_FIELD_CODEC(T)                             \
+  template <> struct RLX_API FieldCodec<T> {           \
+    static void print(std::string& out, const T& v);   \
+    static T parse(TextReader& in);                    \
+  }
+RLX_FIELD_CODEC(bool);
+RLX_FIELD_CODEC(int);
+RLX_FIELD_CODEC(std::int64_t);
+RLX_FIELD_CODEC(double);
+RLX_FIELD_CODEC(std::string);
+RLX_FIELD_CODEC(DType);
+RLX_FIELD_CODEC(Dim);
+RLX_FIELD_CODEC(Type);
+RLX_FIELD_CODEC(HostTensor);
+#undef RLX_FIELD_CODEC
+
+template <class E> requires std::is_enum_v<E>
+struct FieldCodec<E> {
+  static void print(std::string& out, const E& v) { out += enum_names(E{})[static_cast<std::size_t>(v)]; }
+  static E parse(TextReader& in) {
+    const auto names = enum_names(E{});
+    const std::size_t at = in.token_offset();
+    const std::string word = in.identifier();
+    std::string known;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (names[i] == word) return static_cast<E>(i);
+      known += (i ? ", " : "") + std::string(names[i]);
+    }
+    in.fail_at(at, "expected one of " + known + " instead of " + word);
+  }
+};
+
+template <class T>
+struct FieldCodec<std::vector<T>> {
+  static void print(std::string& out, const std::vector<T>& v) {
+    out += '[';
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      if (i) out += ", ";
+      FieldCodec<T>::print(out, v[i]);
+    }
+    out += ']';
+  }
+  static std::vector<T> parse(TextReader& in) {
+    std::vector<T> v;
+    in.expect("[");
+    if (in.accept("]")) return v;
+    do v.push_back(FieldCodec<T>::parse(in)); while (in.accept(","));
+    in.expect("]");
+    return v;
+  }
+};
+
+struct FieldDoc { std::string_view name, doc; std::string default_text; };
+
+/// Any attribute struct, immutable and shared.
+class RLX_API AnyAttrs {
+ public:
+  struct Table {
+    const std::type_info* type;
+    bool (*equal)(const void*, const void*);
+    void (*print)(std::string&, const void*);  ///< "{axis = 1}", only what differs from the default; "" if nothing does.
+    AnyAttrs (*parse)(TextReader&);            ///< Reads what print writes, including nothing.
+    std::vector<FieldDoc> (*fields)();
+    AnyAttrs (*substitute)(const void*, const Bindings&);
+  };
+
+  AnyAttrs() : AnyAttrs(NoAttributes{}) {}
+  template <Attributes A> AnyAttrs(A a);  // NOLINT: implicit, so that b.emit("softmax", x, SoftmaxAttrs{.axis = 1}) works
+  /// Throws InternalError when it holds another struct.
+  template <class A> const A& as() const {
+    if (*table_->type != typeid(A)) wrong_type(typeid(A));
+    return *static_cast<const A*>(data_.get());
+  }
+  template <class A> const A* get_if() const {
+    return *table_->type == typeid(A) ? static_cast<const A*>(data_.get()) : nullptr;
+  }
+  void print(std::string& out) const { table_->print(out, data_.get()); }
+  std::string to_string() const { std::string s; print(s); return s; }
+  /// With symbols in dimensions and types replaced.
+  AnyAttrs substitute(const Bindings& bindings) const { return table_->substitute(data_.get(), bindings); }
+  const Table& table() const { return *table_; }
+  /// Equal structs, field by field as the text form tells them apart: 0.0 and -0.0 differ, NaN equals NaN.
+  friend bool operator==(const AnyAttrs& a, const AnyAttrs& b) {
+    return *a.table_->type == *b.table_->type && a.table_->equal(a.data_.get(), b.data_.get());
+  }
+
+ private:
+  [[noreturn]] void wrong_type(const std::type_info& wanted) const;
+  std::shared_ptr<const void> data_;
+  const Table* table_;
+};
+
+namespace detail {
+/// Whether `a` and `b` print alike. The == of doubles would let a pass merge 0.0 with -0.0, and never a NaN with itself.
+template <class T> bool same_text(const T& a, const T& b) { return a == b; }
+inline bool same_text(const double& a, const double& b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) || (a != a && b != b);
+}
+template <class T> bool same_text(const std::vector<T>& a, const std::vector<T>& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (const T &x = a[i], &y = b[i]; !same_text(x, y)) return false;
+  return true;
+}
+template <class A> bool same_attrs(const void* p, const void* q) {
+  const A& a = *static_cast<const A*>(p);
+  const A& b = *static_cast<const A*>(q);
+  return std::apply([&](const auto&... f) { return (same_text(a.*(f.member), b.*(f.member)) && ...); }, A::fields);
+}
+
+template <class A> void print_attrs(std::string& out, const void* p) {
+  const A& a = *static_cast<const A*>(p);
+  const A defaults{};
+  bool any = false;
+  std::apply([&](const auto&... f) {
+    ([&] {
+      const auto& v = a.*(f.member);
+      if (same_text(v, defaults.*(f.member))) return;
+      out += any ? ", " : "{";
+      any = true;
+      (out += f.name) += " = ";
+      FieldCodec<std::remove_cvref_t<decltype(v)>>::print(out, v);
+    }(), ...);
+  }, A::fields);
+  if (any) out += '}';
+}
+
+template <class A> AnyAttrs parse_attrs(TextReader& in) {
+  A a{};
+  if (!in.accept("{")) return a;
+  if (in.accept("}")) return a;
+  std::vector<std::string> seen;
+  do {
+    const std::size_t at = in.token_offset();
+    const std::string key = in.identifier();
+    for (const std::string& s : seen)
+      if (s == key) in.fail_at(at, "attribute \"" + key + "\" is given twice");
+    in.expect("=");
+    bool found = false;
+    std::apply([&](const auto&... f) {
+      ([&] {
+        if (found || f.name != key) return;
+        found = true;
+        auto& member = a.*(f.member);
+        member = FieldCodec<std::remove_cvref_t<decltype(member)>>::parse(in);
+      }(), ...);
+    }, A::fields);
+    if (!found) in.fail_at(at, "there is no attribute \"" + key + "\"");
+    seen.push_back(key);
+  } while (in.accept(","));
+  in.expect("}");
+  return a;
+}
+
+template <class A> std::vector<FieldDoc> field_docs() {
+  std::vector<FieldDoc> docs;
+  const A defaults{};
+  std::apply([&](const auto&... f) {
+    ([&] {
+      FieldDoc d{f.name, f.doc, {}};
+      FieldCodec<std::remove_cvref_t<decltype(defaults.*(f.member))>>::print(d.default_text, defaults.*(f.member));
+      docs.push_back(std::move(d));
+    }(), ...);
+  }, A::fields);
+  return docs;
+}
+
+template <class T> void substitute_field(T&, const Bindings&) {}
+inline void substitute_field(Dim& d, const Bindings& b) { d = d.substitute(b); }
+inline void substitute_field(Type& t, const Bindings& b) { t = rlx::substitute(t, b); }
+template <class T> void substitute_field(std::vector<T>& list, const Bindings& b) {
+  if constexpr (std::is_same_v<T, Dim> || std::is_same_v<T, Type>) for (T& t : list) substitute_field(t, b);
+}
+
+template <class A> AnyAttrs substitute_attrs(const void* p, const Bindings& bindings) {
+  A a = *static_cast<const A*>(p);
+  std::apply([&](const auto&... f) { (substitute_field(a.*(f.member), bindings), ...); }, A::fields);
+  return a;
+}
+
+template <class A> const AnyAttrs::Table attrs_table{
+    &typeid(A), same_attrs<A>, print_attrs<A>, parse_attrs<A>, field_docs<A>, substitute_attrs<A>};
+}  // namespace detail
+
+template <Attributes A>
+AnyAttrs::AnyAttrs(A a) : data_(std::make_shared<const A>(std::move(a))), table_(&detail::attrs_table<A>) {}
+
+}  // namespace rlx

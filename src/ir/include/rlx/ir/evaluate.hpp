@@ -1,0 +1,16 @@
+// Host evaluation of graphs by the references: slow, obvious, and what every device is tested against.
+#pragma once
+#include <rlx/ir/graph.hpp>
+#include <rlx/ir/host_value.hpp>
+#include <rlx/ir/registry.hpp>
+
+namespace rlx {
+
+/// Evaluates a HIR or MIR graph; composites by their decomposition. Arguments must have the input types, whose symbols
+/// they bind. Throws ArgumentError on a count or type that does not fit.
+RLX_API HostValues evaluate(const Graph& g, const Registry& registry, std::span<const HostValue> arguments);
+
+/// Values of the symbols that make `declared` equal to `actual`; throws ArgumentError where they cannot be equal.
+RLX_API void bind_symbols(const Type& declared, const Type& actual, const std::string& what, Bindings& bindings);
+
+}  // namespace rlx

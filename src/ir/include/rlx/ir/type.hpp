@@ -1,0 +1,104 @@
+// Types of values: tensor, sparse, resource, token.
+#pragma once
+#include <rlx/ir/dtype.hpp>
+#include <rlx/ir/shape.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace rlx {
+
+/// Where memory is. `value` marks an SSA value; any other space makes a tensor type the type of a *buffer* in LIR, which
+/// loads read and stores write.
+enum class Space : std::uint8_t { value, host, pinned, device, local, flash };
+RLX_API std::string_view name(Space s);
+RLX_API std::optional<Space> parse_space(std::string_view text);
+
+/// Order of dimensions in memory, fastest first, then tiles and padding (elements added at the end of each dimension).
+/// A null layout pointer means row-major without padding.
+struct Layout {
+  std::vector<int> minor_to_major;
+  std::vector<std::int64_t> tiles{};
+  std::vector<std::int64_t> padding{};
+  bool operator==(const Layout&) const = default;
+};
+
+/// real = scale * (stored - zero_point). One entry each, or one a slice along `axis`. Blocked kinds name their block
+/// format instead ("q4_k", "mxfp4") and carry their scales inside the block.
+struct Quantization {
+  std::vector<double> scales{};
+  std::vector<std::int64_t> zero_points{};
+  int axis = -1;
+  std::string block_format{};
+  bool operator==(const Quantization&) const = default;
+};
+
+struct TensorType {
+  DType dtype = DType::f32;
+  Shape shape{};
+  Space space = Space::value;
+  std::shared_ptr<const Layout> layout{};              ///< Null: row-major.
+  std::shared_ptr<const Quantization> quantization{};  ///< Null: plain elements.
+
+  int rank() const { return static_cast<int>(shape.size()); }
+  const Dim& dim(int axis) const { return shape.at(static_cast<std::size_t>(axis)); }
+  Dim numel() const { return element_count(shape); }
+  bool is_scalar() const { return shape.empty(); }
+  RLX_API friend bool operator==(const TensorType& a, const TensorType& b);
+};
+
+enum class SparseFormat : std::uint8_t { csr, csc, coo, bsr, ell };
+RLX_API std::string_view name(SparseFormat f);
+RLX_API std::optional<SparseFormat> parse_sparse_format(std::string_view text);
+
+/// One value that stands for a sparse matrix; lowering splits it into its arrays: for csr row offsets [rows + 1] and
+/// column indices [entries] of `index`, values [entries] of `dtype`. Columns ascend within a row and do not repeat.
+struct SparseType {
+  SparseFormat format = SparseFormat::csr;
+  DType dtype = DType::f64;
+  DType index = DType::i32;
+  Shape shape{};   ///< [rows, columns]
+  Dim entries{};   ///< Stored entries.
+  bool operator==(const SparseType&) const = default;
+};
+
+/// A value whose representation belongs to the lowering that made it: a factorization, a preconditioner, a
+/// communicator. `provider` is empty until dispatch fills it in. dtype and shape describe what it acts on.
+struct ResourceType {
+  std::string kind;
+  std::string provider{};
+  DType dtype = DType::f64;
+  Shape shape{};
+  bool operator==(const ResourceType&) const = default;
+};
+
+/// Orders communication and input/output.
+struct TokenType { bool operator==(const TokenType&) const = default; };
+
+using Type = std::variant<TensorType, SparseType, ResourceType, TokenType>;
+using Types = std::vector<Type>;
+
+/// "f32[2,n]", "f32[8]@device", "csr<f64,i32>[n,n]{nnz}", "resource<sparse_lu,umfpack,f64>[n,n]", "token".
+/// Layout and quantization follow a tensor in braces: "f32[2,3]{layout=(0,1)}"; type.cpp lists the keys.
+RLX_API std::string to_string(const Type& t);
+/// Throws FormatError (file empty) with the offset in `text`.
+RLX_API Type parse_type(std::string_view text);
+RLX_API Type substitute(const Type& t, const Bindings& bindings);
+RLX_API bool is_constant(const Type& t);
+
+inline TensorType tensor(DType dtype, Shape shape) { return {dtype, std::move(shape)}; }
+inline TensorType f16(Shape s) { return {DType::f16, std::move(s)}; }
+inline TensorType bf16(Shape s) { return {DType::bf16, std::move(s)}; }
+inline TensorType f32(Shape s) { return {DType::f32, std::move(s)}; }
+inline TensorType f64(Shape s) { return {DType::f64, std::move(s)}; }
+inline TensorType c64(Shape s) { return {DType::c64, std::move(s)}; }
+inline TensorType c128(Shape s) { return {DType::c128, std::move(s)}; }
+inline TensorType i32(Shape s) { return {DType::i32, std::move(s)}; }
+inline TensorType i64(Shape s) { return {DType::i64, std::move(s)}; }
+inline TensorType boolean(Shape s) { return {DType::boolean, std::move(s)}; }
+
+}  // namespace rlx

@@ -1,0 +1,17 @@
+// The rules of each level, checked after every pass.
+#pragma once
+#include <rlx/ir/graph.hpp>
+
+namespace rlx {
+
+enum class Level : std::uint8_t { hir, mir, lir };
+
+/// Throws VerifyError naming the node (as print shows it), its location and the rule. All levels: the lists of nodes,
+/// values, regions and names agree with each other ("structure", "names", "symbols", "nesting"); values are defined
+/// before use and in scope ("scope"); what Op::check says; regions have the arguments that the operator states
+/// ("regions"); types equal what `infer` gives ("type", "arity", "infer"). hir: no record ("record"), no lir operator
+/// ("level"), regions use no values of outer ones ("closed"). mir: the last two, and every node is a primitive or
+/// carries a record ("record"). lir: see compile/lir for the rules of buffers and steps.
+RLX_API void verify(const Graph& g, Level level);
+
+}  // namespace rlx

@@ -1,0 +1,119 @@
+// Types: names, equality, substitution and the text form; type_parse.cpp reads it.
+#include <rlx/ir/type.hpp>
+
+#include "ir/type_parse.hpp"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace rlx {
+namespace {
+
+constexpr std::array<std::string_view, 6> space_names{"value", "host", "pinned", "device", "local", "flash"};
+constexpr std::array<std::string_view, 5> format_names{"csr", "csc", "coo", "bsr", "ell"};
+
+template <class E, std::size_t N>
+std::optional<E> find_name(const std::array<std::string_view, N>& names, std::string_view text) {
+  for (std::size_t i = 0; i < N; ++i)
+    if (names[i] == text) return static_cast<E>(i);
+  return std::nullopt;
+}
+
+template <class T>
+bool same(const std::shared_ptr<const T>& a, const std::shared_ptr<const T>& b) {
+  return a == b || (a && b && *a == *b);
+}
+
+/// For a double, the shortest text that reads back as the same.
+template <class T>
+std::string number(T v) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, v).ptr};
+}
+
+template <class T>
+std::string list(const std::vector<T>& values) {
+  std::string s = "(";
+  for (std::size_t i = 0; i < values.size(); ++i) s += (i ? "," : "") + number(values[i]);
+  return s + ")";
+}
+
+/// "{layout=(1,0),tiles=(8,128),padding=(0,4),scales=(0.5),zero_points=(3),axis=0,block=q4_k}". `layout` stands for a
+/// layout and any of the last four for a quantization; absent ones have their default.
+std::string options(const TensorType& t) {
+  if (!t.layout && !t.quantization) return "";
+  std::string s;
+  const auto add = [&](std::string_view key, const std::string& value) {
+    s += (s.empty() ? "" : ",") + std::string(key) + "=" + value;
+  };
+  if (const Layout* l = t.layout.get()) {
+    add("layout", list(l->minor_to_major));
+    if (!l->tiles.empty()) add("tiles", list(l->tiles));
+    if (!l->padding.empty()) add("padding", list(l->padding));
+  }
+  if (const Quantization* q = t.quantization.get()) {
+    if (!q->scales.empty() || q->block_format.empty()) add("scales", list(q->scales));
+    if (!q->zero_points.empty()) add("zero_points", list(q->zero_points));
+    if (q->axis != -1) add("axis", std::to_string(q->axis));
+    if (!q->block_format.empty()) add("block", detail::quoted(q->block_format));
+  }
+  return "{" + s + "}";
+}
+
+struct Printer {
+  std::string operator()(const TensorType& t) const {
+    std::string s = std::string(name(t.dtype)) + to_string(t.shape);
+    if (t.space != Space::value) s += "@" + std::string(name(t.space));
+    return s + options(t);
+  }
+  std::string operator()(const SparseType& t) const {
+    return std::string(name(t.format)) + "<" + std::string(name(t.dtype)) + "," + std::string(name(t.index)) + ">" +
+           to_string(t.shape) + "{" + t.entries.to_string() + "}";
+  }
+  std::string operator()(const ResourceType& t) const {
+    std::string s = "resource<" + detail::quoted(t.kind) + ",";
+    if (!t.provider.empty()) s += detail::quoted(t.provider) + ",";
+    return s + std::string(name(t.dtype)) + ">" + to_string(t.shape);
+  }
+  std::string operator()(const TokenType&) const { return "token"; }
+};
+
+}  // namespace
+
+std::string_view name(Space s) { return space_names[static_cast<std::size_t>(s)]; }
+std::optional<Space> parse_space(std::string_view text) { return find_name<Space>(space_names, text); }
+std::string_view name(SparseFormat f) { return format_names[static_cast<std::size_t>(f)]; }
+std::optional<SparseFormat> parse_sparse_format(std::string_view text) {
+  return find_name<SparseFormat>(format_names, text);
+}
+
+bool operator==(const TensorType& a, const TensorType& b) {
+  return a.dtype == b.dtype && a.shape == b.shape && a.space == b.space && same(a.layout, b.layout) &&
+         same(a.quantization, b.quantization);
+}
+
+std::string to_string(const Type& t) { return std::visit(Printer{}, t); }
+
+Type substitute(const Type& t, const Bindings& bindings) {
+  Type result = t;
+  std::visit(
+      [&]<class T>(T& r) {
+        if constexpr (!std::is_same_v<T, TokenType>) r.shape = substitute(r.shape, bindings);
+        if constexpr (std::is_same_v<T, SparseType>) r.entries = r.entries.substitute(bindings);
+      },
+      result);
+  return result;
+}
+
+bool is_constant(const Type& t) {
+  return std::visit(
+      []<class T>(const T& v) {
+        if constexpr (std::is_same_v<T, TokenType>) return true;
+        else if constexpr (std::is_same_v<T, SparseType>) return is_constant(v.shape) && v.entries.is_constant();
+        else return is_constant(v.shape);
+      },
+      t);
+}
+
+}  // namespace rlx

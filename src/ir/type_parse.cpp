@@ -1,0 +1,251 @@
+// Reads the text form of types that type.cpp prints, and refuses types that no printer of a valid graph would write.
+#include "ir/type_parse.hpp"
+
+#include "ir/dim_polynomial.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <utility>
+
+namespace rlx {
+namespace detail {
+namespace {
+
+constexpr char hex_digits[] = "0123456789abcdef";
+
+int hex_value(TextCursor& in) {
+  const std::string_view digits(hex_digits, 16);
+  const std::size_t v = in.at_end() ? digits.npos : digits.find(in.peek());
+  if (v == digits.npos) in.fail("expected a hexadecimal digit");
+  in.take();
+  return static_cast<int>(v);
+}
+
+Dim parse_size(TextCursor& in) {
+  in.skip_space();
+  const std::size_t at = in.offset();
+  Dim d = parse_dim(in);
+  if (d.is_constant() && d.constant() < 0) TextCursor::fail_at(at, "negative dimension");
+  return d;
+}
+
+Shape parse_shape(TextCursor& in) {
+  in.expect('[');
+  Shape shape;
+  if (in.accept(']')) return shape;
+  do shape.push_back(parse_size(in));
+  while (in.accept(','));
+  in.expect(']');
+  return shape;
+}
+
+DType parse_dtype_at(TextCursor& in) {
+  in.skip_space();
+  const std::size_t at = in.offset();
+  const auto dtype = parse_dtype(in.name());
+  if (!dtype) TextCursor::fail_at(at, "expected an element type");
+  return *dtype;
+}
+
+template <class F>
+auto parse_list(TextCursor& in, F element) {
+  std::vector<decltype(element())> values;
+  in.expect('(');
+  if (in.accept(')')) return values;
+  do values.push_back(element());
+  while (in.accept(','));
+  in.expect(')');
+  return values;
+}
+
+std::vector<std::int64_t> parse_integers(TextCursor& in) {
+  return parse_list(in, [&] { return in.integer(); });
+}
+
+int parse_axis(TextCursor& in, int lowest, int rank) {
+  in.skip_space();
+  const std::size_t at = in.offset();
+  const std::int64_t v = in.integer();
+  if (v < lowest || v >= rank) TextCursor::fail_at(at, "no such dimension");
+  return static_cast<int>(v);
+}
+
+struct Options {
+  Layout layout;
+  Quantization quantization;
+  std::set<std::string_view> seen;
+  bool any(std::initializer_list<std::string_view> keys) const {
+    return std::any_of(keys.begin(), keys.end(), [&](std::string_view k) { return seen.contains(k); });
+  }
+};
+
+void parse_option(TextCursor& in, Options& o, int rank) {
+  in.skip_space();
+  const std::size_t at = in.offset();
+  const std::string_view key = in.name();
+  if (!o.seen.insert(key).second) TextCursor::fail_at(at, "option given twice");
+  in.expect('=');
+  if (key == "layout") o.layout.minor_to_major = parse_list(in, [&] { return parse_axis(in, 0, rank); });
+  else if (key == "tiles") o.layout.tiles = parse_integers(in);
+  else if (key == "padding") o.layout.padding = parse_integers(in);
+  else if (key == "scales") o.quantization.scales = parse_list(in, [&] { return in.real(); });
+  else if (key == "zero_points") o.quantization.zero_points = parse_integers(in);
+  else if (key == "axis") o.quantization.axis = parse_axis(in, -1, rank);
+  else if (key == "block") o.quantization.block_format = parse_quoted(in);
+  else TextCursor::fail_at(at, "unknown option of a type");
+}
+
+/// What the rest of the library may rely on without looking again.
+void check_layout(const Layout& l, int rank, std::size_t at) {
+  std::vector<int> sorted = l.minor_to_major, all(static_cast<std::size_t>(rank));
+  std::sort(sorted.begin(), sorted.end());
+  std::iota(all.begin(), all.end(), 0);
+  if (sorted != all) TextCursor::fail_at(at, "layout does not name every dimension once");
+  if (std::any_of(l.tiles.begin(), l.tiles.end(), [](std::int64_t v) { return v < 1; }))
+    TextCursor::fail_at(at, "tile is not positive");
+  if (!l.padding.empty() && l.padding.size() != all.size())
+    TextCursor::fail_at(at, "padding does not have one entry a dimension");
+  if (std::any_of(l.padding.begin(), l.padding.end(), [](std::int64_t v) { return v < 0; }))
+    TextCursor::fail_at(at, "negative padding");
+}
+
+void check_quantization(const Quantization& q, std::size_t at) {
+  if (q.axis == -1 && (q.scales.size() > 1 || q.zero_points.size() > 1))
+    TextCursor::fail_at(at, "several scales or zero points need an axis");
+  if (!q.zero_points.empty() && q.zero_points.size() != q.scales.size())
+    TextCursor::fail_at(at, "scales and zero points differ in number");
+}
+
+void parse_options(TextCursor& in, TensorType& t) {
+  const std::size_t at = in.offset();
+  Options o;
+  do parse_option(in, o, t.rank());
+  while (in.accept(','));
+  in.expect('}');
+  if (o.any({"layout", "tiles", "padding"})) {
+    check_layout(o.layout, t.rank(), at);
+    t.layout = std::make_shared<const Layout>(std::move(o.layout));
+  }
+  if (o.any({"scales", "zero_points", "axis", "block"})) {
+    check_quantization(o.quantization, at);
+    t.quantization = std::make_shared<const Quantization>(std::move(o.quantization));
+  }
+}
+
+TensorType parse_tensor(TextCursor& in, DType dtype) {
+  TensorType t = tensor(dtype, parse_shape(in));
+  if (in.accept_adjacent('@')) {
+    const std::size_t at = in.offset();
+    const auto space = parse_space(in.name());
+    if (!space) TextCursor::fail_at(at, "unknown memory space");
+    t.space = *space;
+  }
+  if (in.accept_adjacent('{')) parse_options(in, t);
+  return t;
+}
+
+SparseType parse_sparse(TextCursor& in, SparseFormat format) {
+  SparseType t{format};
+  in.expect('<');
+  t.dtype = parse_dtype_at(in);
+  in.expect(',');
+  in.skip_space();
+  const std::size_t at = in.offset();
+  t.index = parse_dtype_at(in);
+  if (!index_types.contains(t.index)) TextCursor::fail_at(at, "indices are i32 or i64");
+  in.expect('>');
+  const std::size_t shape_at = in.offset();
+  t.shape = parse_shape(in);
+  if (t.shape.size() != 2) TextCursor::fail_at(shape_at, "a sparse type has rows and columns");
+  in.expect('{');
+  t.entries = parse_size(in);
+  in.expect('}');
+  return t;
+}
+
+/// "<kind,dtype>[shape]" or "<kind,provider,dtype>[shape]".
+ResourceType parse_resource(TextCursor& in) {
+  ResourceType t;
+  in.expect('<');
+  t.kind = parse_quoted(in);
+  in.expect(',');
+  in.skip_space();
+  const TextCursor before = in;
+  t.provider = parse_quoted(in);
+  if (in.accept(',')) {
+    t.dtype = parse_dtype_at(in);
+  } else {
+    t.provider.clear();
+    in = before;
+    t.dtype = parse_dtype_at(in);
+  }
+  in.expect('>');
+  t.shape = parse_shape(in);
+  return t;
+}
+
+}  // namespace
+
+std::string quoted(std::string_view s) {
+  if (is_name(s)) return std::string(s);
+  std::string q = "\"";
+  for (char c : s) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') (q += '\\') += c;
+    else if (byte >= 0x20 && byte < 0x7F) q += c;
+    else ((q += "\\x") += hex_digits[byte >> 4]) += hex_digits[byte & 15];
+  }
+  return q + '"';
+}
+
+std::string parse_quoted(TextCursor& in) {
+  if (!in.accept('"')) {
+    const std::string_view plain = in.name();
+    if (plain.empty()) in.fail("expected a name or a quoted text");
+    return std::string(plain);
+  }
+  std::string s;
+  while (true) {
+    if (in.at_end()) in.fail("quoted text does not end");
+    const char c = in.take();
+    if (c == '"') return s;
+    if (c != '\\') {
+      s += c;
+      continue;
+    }
+    const char escaped = in.at_end() ? '\0' : in.take();
+    if (escaped == '"' || escaped == '\\') {
+      s += escaped;
+    } else if (escaped == 'x') {
+      const int high = hex_value(in);
+      s += static_cast<char>(high * 16 + hex_value(in));
+    } else {
+      in.fail("unknown escape in quoted text");
+    }
+  }
+}
+
+Type parse_type(TextCursor& in) {
+  in.skip_space();
+  const std::size_t at = in.offset();
+  const std::string_view head = in.name();
+  if (head == "token") return TokenType{};
+  if (head == "resource") return parse_resource(in);
+  if (const auto format = parse_sparse_format(head)) return parse_sparse(in, *format);
+  if (const auto dtype = parse_dtype(head)) return parse_tensor(in, *dtype);
+  TextCursor::fail_at(at, "expected a type");
+}
+
+}  // namespace detail
+
+Type parse_type(std::string_view text) {
+  detail::TextCursor cursor(text);
+  Type t = detail::parse_type(cursor);
+  cursor.expect_end();
+  return t;
+}
+
+}  // namespace rlx

@@ -1,0 +1,171 @@
+// Linear in the number of nodes, operands and results: each region, node and value is looked at once, where the text
+// would show it. Rules of single nodes are check_node's; those of buffers and steps of LIR are in compile/lir.
+#include "ir/node_check.hpp"
+
+#include <rlx/ir/text.hpp>
+#include <rlx/ir/verify.hpp>
+
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+namespace rlx {
+
+namespace {
+
+class Verifier {
+ public:
+  Verifier(const Graph& g, Level level)
+      : g_(g), level_(level), scope_(g.value_count()), region_seen_(g.region_count()), node_seen_(g.node_count()) {}
+
+  void graph() {
+    names(g_.input_names, g_.inputs(), "input");
+    names(g_.output_names, g_.outputs(), "output");
+    for (const auto& [name, info] : g_.symbols)
+      if (info.lower > info.upper || info.divisor < 1) refuse("symbols", "symbol " + name + " can take no value");
+    region(Graph::top, -1);
+  }
+
+ private:
+  enum class Scope : std::uint8_t { undefined, open, closed };
+
+  /// Names the node being looked at, or the graph.
+  [[noreturn]] void refuse(const std::string& rule, const std::string& why) const {
+    if (!node_) throw VerifyError("graph", rule, "graph " + g_.name + ": " + rule + ": " + why);
+    const std::string op = node_->op ? std::string(node_->op->name()) : "node " + std::to_string(node_id_);
+    throw VerifyError(op, rule, label() + op + ": " + rule + ": " + why + place());
+  }
+  /// "%17 = " as print shows the node.
+  std::string label() const {
+    std::string s;
+    for (ValueId v : node_->results) s += (s.empty() ? "" : ", ") + value_name(v);
+    return s.empty() ? s : s + " = ";
+  }
+  std::string place() const { return node_->location.file.empty() ? "" : "  " + node_->location.to_string(); }
+  std::string value_name(ValueId v) const {
+    const std::vector<std::int32_t> numbers = print_numbers(g_);  // only on the way to an error
+    const bool known = is_value(v) && numbers[static_cast<std::size_t>(v)] >= 0;
+    return "%" + (known ? std::to_string(numbers[static_cast<std::size_t>(v)]) : "?" + std::to_string(v));
+  }
+
+  bool is_value(ValueId v) const { return v >= 0 && static_cast<std::size_t>(v) < g_.value_count(); }
+  Scope& scope(ValueId v) { return scope_[static_cast<std::size_t>(v)]; }
+
+  void names(const std::vector<std::string>& names, const std::vector<ValueId>& values, const std::string& what) {
+    if (names.size() != values.size())
+      refuse("names", counted(values.size(), what) + " with " + counted(names.size(), "name"));
+    std::set<std::string_view> seen;
+    for (const std::string& n : names)
+      if (!seen.insert(n).second) refuse("names", what + " \"" + n + "\" is there twice");
+  }
+
+  void define(ValueId v, NodeId node, std::size_t index, RegionId region) {
+    if (!is_value(v)) refuse("structure", "there is no value " + std::to_string(v));
+    const ValueInfo& info = g_.value(v);
+    if (info.node != node || info.index != static_cast<std::int32_t>(index) || info.region != region)
+      refuse("structure", value_name(v) + " does not say where it is defined");
+    if (scope(v) != Scope::undefined) refuse("structure", value_name(v) + " is defined twice");
+    scope(v) = Scope::open;
+  }
+
+  void use(ValueId v, RegionId region) {
+    if (!is_value(v)) refuse("structure", "there is no value " + std::to_string(v));
+    if (scope(v) == Scope::undefined) refuse("scope", value_name(v) + " is used before its definition");
+    if (scope(v) == Scope::closed) refuse("scope", value_name(v) + " belongs to another region");
+    if (level_ != Level::lir && g_.value(v).region != region)
+      refuse("closed", value_name(v) + " is of an outer region, which only LIR may use");
+  }
+
+  void region(RegionId r, NodeId owner) {
+    if (r < 0 || static_cast<std::size_t>(r) >= region_seen_.size())
+      refuse("structure", "there is no region " + std::to_string(r));
+    if (region_seen_[static_cast<std::size_t>(r)])
+      refuse("structure", "region " + std::to_string(r) + " has two owners");
+    if (depth_ > max_nesting)
+      refuse("nesting", "more than " + std::to_string(max_nesting) + " regions inside each other");
+    region_seen_[static_cast<std::size_t>(r)] = true;
+    ++depth_;
+    const Region& here = g_.region(r);
+    const Node* outer = std::exchange(node_, owner < 0 ? nullptr : &g_.node(owner));
+    const NodeId outer_id = std::exchange(node_id_, owner);
+    if (here.owner != owner) refuse("structure", "region " + std::to_string(r) + " does not know its owner");
+    for (std::size_t i = 0; i < here.arguments.size(); ++i) define(here.arguments[i], -1, i, r);
+    for (NodeId n : here.nodes) node(n, r);
+    node_ = owner < 0 ? nullptr : &g_.node(owner);
+    node_id_ = owner;
+    for (ValueId v : here.results) use(v, r);
+    for (ValueId v : here.arguments) scope(v) = Scope::closed;
+    for (NodeId n : here.nodes)
+      for (ValueId v : g_.node(n).results) scope(v) = Scope::closed;
+    node_ = outer;
+    node_id_ = outer_id;
+    --depth_;
+  }
+
+  void node(NodeId id, RegionId parent) {
+    if (id < 0 || static_cast<std::size_t>(id) >= node_seen_.size())
+      refuse("structure", "there is no node " + std::to_string(id));
+    const Node& n = g_.node(id);
+    node_ = &n;
+    node_id_ = id;
+    if (node_seen_[static_cast<std::size_t>(id)]) refuse("structure", "the node is there twice");
+    node_seen_[static_cast<std::size_t>(id)] = true;
+    if (!n.op) refuse("structure", "the node has no operator");
+    if (n.parent != parent) refuse("structure", "the node does not know its region");
+    for (ValueId v : n.operands) use(v, parent);
+    for (RegionId r : n.regions) region(r, id);
+    for (std::size_t i = 0; i < n.results.size(); ++i) define(n.results[i], id, i, parent);
+    if (*n.attrs.table().type != attributes_of(*n.op)) refuse("structure", "the attributes are of another operator");
+    level_rules(n);
+    types(n);
+  }
+
+  void level_rules(const Node& n) const {
+    if (level_ == Level::lir) return;
+    if (n.op->has_trait(Trait::lir)) refuse("level", "the operator belongs to LIR");
+    if (level_ == Level::hir && !n.record.empty())
+      refuse("record", "the record \"" + n.record + "\" is set, which HIR has not");
+    if (level_ == Level::mir && n.record.empty() && !n.op->is_primitive())
+      refuse("record", "the operator is no primitive and has no record");
+  }
+
+  void types(const Node& n) {
+    std::vector<RegionType> regions;
+    for (RegionId r : n.regions)
+      regions.push_back({g_.types_of(g_.region(r).arguments), g_.types_of(g_.region(r).results)});
+    const Types operands = g_.types_of(n.operands);
+    Types inferred;
+    try {
+      inferred = check_node(*n.op, n.attrs, Signature{operands, regions, &g_.symbols});
+    } catch (const VerifyError& e) {
+      throw VerifyError(e.op(), e.constraint(), label() + e.what() + place());
+    }
+    if (inferred.size() != n.results.size())
+      refuse("arity", "gives " + counted(inferred.size(), "result") + ", but has " + std::to_string(n.results.size()));
+    for (std::size_t i = 0; i < inferred.size(); ++i)
+      if (g_.type(n.results[i]) != inferred[i])
+        refuse("type", value_name(n.results[i]) + " has type " + to_string(g_.type(n.results[i])) + ", but is " +
+                           to_string(inferred[i]));
+  }
+
+  const std::type_info& attributes_of(const Op& op) {
+    const std::type_info*& type = attributes_[&op];
+    if (!type) type = op.default_attrs().table().type;
+    return *type;
+  }
+
+  const Graph& g_;
+  Level level_;
+  std::vector<Scope> scope_;
+  std::vector<bool> region_seen_, node_seen_;
+  std::unordered_map<const Op*, const std::type_info*> attributes_;
+  const Node* node_ = nullptr;
+  NodeId node_id_ = -1;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+void verify(const Graph& g, Level level) { Verifier(g, level).graph(); }
+
+}  // namespace rlx

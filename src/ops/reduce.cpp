@@ -1,0 +1,157 @@
+// The combination is associative and the identities are neutral: neither is checked, and the order of combination is free.
+// Identities therefore have no derivative. Where several elements attain a minimum or maximum they share its cotangent.
+#include "ops/combine.hpp"
+#include "ops/regions.hpp"
+#include "ops/structure.hpp"
+
+namespace rlx::ops {
+
+constexpr Operand reduce_operands[] = {{"xs and identities", storable, OperandKind::tensor, true}};
+constexpr Constraint<ReduceAttrs> reduce_constraints[] = {
+    {"C1", "operands are followed by as many identities, scalars of the same dtypes",
+     [](const ReduceAttrs&, const Signature& s) { return operands_and_identities(s); }},
+    {"C2", "all xs have one shape", [](const ReduceAttrs&, const Signature& s) { return one_shape(s); }},
+    {"C3", "axes ascend within the rank of xs", [](const ReduceAttrs& a, const Signature& s) { return axes_ascending(a.axes, s.rank(0)); }},
+    {"C4", "one region combines two scalars for each of xs into one of its dtype",
+     [](const ReduceAttrs&, const Signature& s) { return combines_scalars(s); }}};
+
+static Types reduce_infer(const ReduceAttrs& a, const Signature& s) {
+  Types types;
+  for (std::size_t i = 0; i < s.size() / 2; ++i) types.push_back(tensor(s.dtype(i), shape_without(s.shape(i), a.axes)));
+  return types;
+}
+
+static HostValues reduce_reference(const ReduceAttrs& a, const ReferenceCall& c) {
+  const std::size_t n = c.in.size() / 2;
+  std::vector<HostTensor> y;
+  for (std::size_t k = 0; k < n; ++k) {
+    y.push_back(c.make(k));
+    for (std::int64_t i = 0; i < y[k].numel(); ++i) copy_element(y[k], i, c.tensor(n + k), 0);
+  }
+  const Axes kept = axes_except(c.tensor(0).rank(), a.axes);
+  for_each_position(c.tensor(0).shape(), [&](const Position& p, std::int64_t j) {
+    Position to;
+    for (int d : kept) to.push_back(p[static_cast<std::size_t>(d)]);
+    combine_by_region(c, y, flat(to, y[0].shape()), n, j);
+  });
+  return HostValues(y.begin(), y.end());
+}
+
+// Product over `axes` of all elements but each itself, right also where some are zero.
+static Value reduce_others(Value x, const Axes& axes) {
+  Builder& b = *x.builder;
+  Axes order = axes_except(x.rank(), axes);
+  order.insert(order.end(), axes.begin(), axes.end());
+  const Value moved = transpose(x, order);
+  const Shape shape = moved.shape();
+  const int kept = x.rank() - static_cast<int>(axes.size());
+  Shape rows(shape.begin(), shape.begin() + kept);
+  rows.push_back(element_count(Shape(shape.begin() + kept, shape.end())));
+  const Value flat_rows = reshape(moved, rows), one = identity(b, Combine::mul, x.dtype());
+  const auto product = [&](bool reverse) {
+    return associative_scan({&flat_rows, 1}, {&one, 1}, {kept, reverse, true}, [](ValuesIn v) { return Values{mul(v[0], v[1])}; })[0];
+  };
+  return transpose(reshape(mul(product(false), product(true)), shape), inverse_permutation(order));
+}
+
+// d result / d x at every element of x, for all combinations but add.
+static Value reduce_slope(Combine kind, Value x, Value y, const Axes& axes) {
+  if (kind == Combine::mul) return reduce_others(x, axes);
+  const Value hit = convert(compare(x, stretch(y, x.shape(), axes), Direction::eq), x.dtype());
+  return div(hit, stretch(reduce_sum(hit, axes), x.shape(), axes));
+}
+
+static Combine reduce_kind(const Graph& g, RegionId region, const char* rule, std::size_t k) {
+  if (const auto kind = recognise_combine(g, region, k)) return *kind;
+  refuse_rule("reduce", rule, "the region is not add, mul, min or max of result " + std::to_string(k));
+}
+
+static Values reduce_vjp(const VjpCall<ReduceAttrs>& c) {
+  Values out(c.in.size());
+  const RegionId region = c.node.regions[0];  // emission may move the node
+  for (std::size_t k = 0; k < c.in.size() / 2; ++k) {
+    if (!c.wanted[k] || !c.cotangent[k]) continue;
+    const Combine kind = reduce_kind(c.graph, region, "vjp", k);
+    const Value t = stretch(c.cotangent[k], c.in[k].shape(), c.attrs.axes);
+    out[k] = kind == Combine::add ? t : mul(t, conj(reduce_slope(kind, c.in[k], c.out[k], c.attrs.axes)));
+  }
+  return out;
+}
+
+static Values reduce_jvp(const JvpCall<ReduceAttrs>& c) {
+  Values out(c.out.size());
+  const RegionId region = c.node.regions[0];
+  for (std::size_t k = 0; k < c.out.size(); ++k) {
+    if (!c.tangent[k]) continue;
+    const Combine kind = reduce_kind(c.graph, region, "jvp", k);
+    const Value t = kind == Combine::add ? c.tangent[k] : mul(c.tangent[k], reduce_slope(kind, c.in[k], c.out[k], c.attrs.axes));
+    out[k] = reduce_sum(t, c.attrs.axes);
+  }
+  return out;
+}
+
+static Batched reduce_batch(const BatchCall<ReduceAttrs>& c) {
+  const std::size_t n = c.in.size() / 2;
+  for (std::size_t k = n; k < 2 * n; ++k)
+    if (c.axes[k] >= 0) refuse_rule("reduce", "batch", "an identity differs from member to member");
+  const RegionBody body = same_region(c.b, c.graph, c.node);
+  const Values xs = lead_with_batch(c.in.first(n), c.axes.first(n), c.size);
+  const Values out = reduce(xs, c.in.subspan(n), shifted(c.attrs.axes), body);
+  return {out, std::vector<int>(out.size(), 0)};
+}
+
+static ShardRule reduce_shard(const ReduceAttrs& a, const Signature& s) {
+  ShardRule r = shard_positions(s, {}, {});
+  for (int d : a.axes) r.factors[static_cast<std::size_t>(d)].kind = ShardRule::Kind::reduced;
+  for (std::size_t k = 0; k < s.size() / 2; ++k) {
+    r.operands[s.size() / 2 + k] = {};
+    r.results.push_back(axes_except(s.rank(0), a.axes));
+  }
+  return r;
+}
+
+extern const OpDef<ReduceAttrs> reduce_op{
+    .name = "reduce",
+    .doc = "Combines all elements along some dimensions by a region that is associative.",
+    .operands = reduce_operands,
+    .constraints = reduce_constraints,
+    .infer = reduce_infer,
+    .meaning = Primitive<ReduceAttrs>{reduce_reference},
+    .vjp = Vjp<ReduceAttrs>{reduce_vjp},
+    .jvp = reduce_jvp,
+    .batch = reduce_batch,
+    .shard = reduce_shard,
+    .cost = cost_consuming<reduce_infer, 1, ReduceAttrs>,
+    .samples = []() -> std::vector<Sample<ReduceAttrs>> {
+      const auto body = [](Combine kind) -> RegionBody { return [kind](ValuesIn v) { return Values{combined(kind, v[0], v[1])}; }; };
+      const SampleOperand zero = neutral_operand(DType::f64, 0), one = neutral_operand(DType::f64, 1), low = neutral_operand(DType::f64, -INFINITY), high = neutral_operand(DType::f64, INFINITY);
+      const SampleOperand complex_zero = neutral_operand(DType::c128, 0);
+      const SampleOperand x{f64({2, 3, 4})}, apart{f64({3, 4}), Fill::distinct}, few{f32({2, 2}), {1, 2, 3, 4}};
+      // The index of the greatest element, with the element: two operands reduced together.
+      const RegionBody greatest = [](ValuesIn v) {
+        const Value second = compare(v[2], v[0], Direction::gt);
+        return Values{select(second, v[2], v[0]), select(second, v[3], v[1])};
+      };
+      return {sample<ReduceAttrs>({x, zero}, {{0, 2}}).with(body(Combine::add)), sample<ReduceAttrs>({x, one}, {{1, 2}}).with(body(Combine::mul)),
+              sample<ReduceAttrs>({apart, low}, {{1}}).with(body(Combine::max)), sample<ReduceAttrs>({apart, high}, {{0}}).with(body(Combine::min)),
+              sample<ReduceAttrs>({{f64({3}), {0, 2, 3}}, one}, {{0}}).with(body(Combine::mul)).expects({{0}}).exact(),
+              sample<ReduceAttrs>({few, neutral_operand(DType::f32, 0)}, {{0}}).with(body(Combine::add)).expects({{4, 6}}).exact(),
+              sample<ReduceAttrs>({few, neutral_operand(DType::f32, 1)}, {{0, 1}}).with(body(Combine::mul)).expects({{24}}).exact(),
+              sample<ReduceAttrs>({{f32({3}), {1, NAN, 3}}, neutral_operand(DType::f32, -INFINITY)}, {{0}}).with(body(Combine::max)).expects({{NAN}}).without_gradients(),
+              sample<ReduceAttrs>({{boolean({2, 2}), {1, 0, 1, 1}}, neutral_operand(DType::boolean, 1)}, {{1}}).with(body(Combine::min)).expects({{0, 1}}).exact(),
+              sample<ReduceAttrs>({{f32({3}), {4, 7, 5}}, {i32({3}), {0, 1, 2}}, neutral_operand(DType::f32, -INFINITY), neutral_operand(DType::i32, -1)}, {{0}})
+                  .with(greatest).expects({{7}, {1}}).exact().without_gradients(),
+              sample<ReduceAttrs>({f64({0, 2}), zero}, {{0}}).with(body(Combine::add)).expects({{0, 0}}).exact(),
+              sample<ReduceAttrs>({f64({1}), zero}, {{0}}).with(body(Combine::add)), sample<ReduceAttrs>({c128({3}), complex_zero}, {{0}}).with(body(Combine::add)),
+              sample<ReduceAttrs>({f64({2}), zero}).with(body(Combine::add)),
+              sample<ReduceAttrs>({f64({2}), f32({})}, {{0}}).with(body(Combine::add)).breaking("C1"),
+              sample<ReduceAttrs>({f64({2}), f64({3}), zero, zero}, {{0}})
+                  .with([](ValuesIn v) { return Values{v[0], v[1]}; }).breaking("C2"),
+              sample<ReduceAttrs>({f64({2, 2}), zero}, {{1, 0}}).with(body(Combine::add)).breaking("C3"),
+              sample<ReduceAttrs>({f64({2}), zero}, {{1}}).with(body(Combine::add)).breaking("C3"),
+              sample<ReduceAttrs>({f64({2}), zero}, {{0}}).with([](ValuesIn v) { return Values{compare(v[0], v[1], Direction::lt)}; }).breaking("C4"),
+              sample<ReduceAttrs>({f64({2}), zero}, {{0}}).breaking("regions")};
+    },
+    .region_arguments = [](const ReduceAttrs&, const Signature& s) -> std::vector<Types> { return {combine_arguments(s)}; }};
+
+}  // namespace rlx::ops

@@ -1,0 +1,276 @@
+#include <rlx/runtime/executable.hpp>
+
+#include "runtime/steps.hpp"
+
+#include <rlx/ir/evaluate.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+namespace rlx::runtime {
+
+namespace {
+
+// Device memory that is given back.
+class Block {
+ public:
+  Block() = default;
+  Block(Device& d, std::int64_t bytes) : device_(&d), allocation_(d.allocate(std::max<std::int64_t>(bytes, 1))) {}
+  Block(Block&& o) noexcept : device_(std::exchange(o.device_, nullptr)), allocation_(o.allocation_) {}
+  Block& operator=(Block&& o) noexcept {
+    std::swap(device_, o.device_);
+    std::swap(allocation_, o.allocation_);
+    return *this;
+  }
+  ~Block() { if (device_) device_->release(allocation_); }
+  const Allocation& allocation() const { return allocation_; }
+
+ private:
+  Device* device_ = nullptr;
+  Allocation allocation_{};
+};
+
+// The arrays of a host value in the order of a program's inputs and outputs.
+std::vector<const HostTensor*> arrays(const HostValue& v) {
+  if (const auto* t = std::get_if<HostTensor>(&v)) return {t};
+  if (const auto* s = std::get_if<HostSparse>(&v)) return {&s->offsets, &s->indices, &s->values};
+  return {};
+}
+
+}  // namespace
+
+class Executable::Impl {
+ public:
+  Impl(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog, const CompileOptions& options)
+      : device_(std::move(device)),
+        records_(records_of(*device_, catalog)),
+        program_(compile_program(hir, catalog.operators, device_->target(), records_, options)),
+        steps_(prepare(program_, catalog.operators, device_->target(), records_)),
+        module_(device_->target().interprets ? nullptr : device_->compile(program_.lir)),
+        registry_(catalog.operators),
+        input_types_(hir.types_of(hir.inputs())),
+        output_types_(hir.types_of(hir.outputs())),
+        input_names_(hir.input_names),
+        checked_(options.checked) {
+    for (const HostTensor& t : steps_.constants) {
+      constants_.emplace_back(*device_, t.bytes());
+      device_->upload(constants_.back().allocation(), 0, t.data(), t.bytes());
+    }
+    for (const Call& c : steps_.calls) workspace_bytes_ = std::max(workspace_bytes_, c.workspace_bytes);
+  }
+
+  HostValues run(std::span<const HostValue> arguments) {
+    check_arguments(arguments);
+    if (const std::int64_t wanted = bytes_per_call(), room = available_memory(); wanted > room)
+      throw MemoryError("a call of program \"" + program_.lir.name + "\"", static_cast<std::uint64_t>(wanted), static_cast<std::uint64_t>(room));
+    if (device_->target().interprets) return evaluate(program_.mir, registry_, arguments);
+    Run call(*this, arguments);
+    call.steps(steps_.steps);
+    return call.results();
+  }
+
+  std::int64_t bytes_per_call() const { return steps_.arena_bytes + steps_.output_bytes + workspace_bytes_; }
+  const Program& program() const { return program_; }
+
+ private:
+  void check_arguments(std::span<const HostValue> arguments) const {
+    if (arguments.size() != input_types_.size())
+      throw ArgumentError("\"" + program_.lir.name + "\" takes " + std::to_string(input_types_.size()) + " arguments, " + std::to_string(arguments.size()) + " given");
+    Bindings none;
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+      bind_symbols(input_types_[i], type_of(arguments[i]), "argument \"" + input_names_[i] + "\"", none);
+  }
+
+  Block take_arena() {
+    const std::lock_guard lock(mutex_);
+    if (arenas_.empty()) return Block(*device_, steps_.arena_bytes + workspace_bytes_);
+    Block b = std::move(arenas_.back());
+    arenas_.pop_back();
+    return b;
+  }
+  void give_arena(Block b) {
+    const std::lock_guard lock(mutex_);
+    arenas_.push_back(std::move(b));
+  }
+
+  // One call: its memory and its resources.
+  class Run {
+   public:
+    Run(Impl& e, std::span<const HostValue> arguments) : e_(e), resources_(e.steps_.resource_slots), arena_(e.take_arena()) {
+      bind_inputs(arguments);
+      make_outputs();
+      for (const Place& p : e.steps_.places) bound_.push_back(bind(p));
+    }
+    ~Run() { e_.give_arena(std::move(arena_)); }
+
+    void steps(const std::vector<Step>& list) {
+      for (const Step& s : list) step(s);
+    }
+
+    HostValues results() {
+      e_.device_->synchronize();
+      if (e_.checked_)
+        if (const CheckReport c = e_.device_->take_check(); !c.what.empty())
+          throw ArgumentError(c.what + " " + std::to_string(c.index) + " is out of range in program \"" + e_.program_.lir.name + "\"");
+      if (!e_.device_->host_addressable())
+        for (std::size_t i = 0; i < outputs_.size(); ++i)
+          e_.device_->download(outputs_[i].mutable_data(), device_outputs_[i].allocation(), 0, outputs_[i].bytes());
+      HostValues out;
+      std::size_t next = 0;
+      for (const Type& t : e_.output_types_) out.push_back(take(t, next));
+      return out;
+    }
+
+   private:
+    void bind_inputs(std::span<const HostValue> arguments) {
+      std::size_t input = 0;
+      for (const HostValue& v : arguments) {
+        if (const auto* r = std::get_if<HostResource>(&v)) {
+          resources_[static_cast<std::size_t>(e_.steps_.input_slots[input++])] = {r->type, r->data};
+          inputs_.push_back({});
+          continue;
+        }
+        for (const HostTensor* t : arrays(v)) {
+          ++input;
+          if (e_.device_->host_addressable()) {
+            inputs_.push_back({const_cast<std::byte*>(t->data()), t->bytes()});  // Programs never write to their inputs.
+            continue;
+          }
+          device_inputs_.emplace_back(*e_.device_, t->bytes());
+          e_.device_->upload(device_inputs_.back().allocation(), 0, t->data(), t->bytes());
+          inputs_.push_back(device_inputs_.back().allocation());
+        }
+      }
+    }
+
+    void make_outputs() {
+      for (const Place& p : e_.steps_.places) {
+        if (p.kind != Place::Kind::output || p.index != outputs_.size()) continue;
+        outputs_.emplace_back(p.type.dtype, constant_shape(p.type.shape));
+        if (!e_.device_->host_addressable()) device_outputs_.emplace_back(*e_.device_, outputs_.back().bytes());
+      }
+      for (std::size_t i = 0; i < outputs_.size(); ++i)
+        output_allocations_.push_back(e_.device_->host_addressable() ? Allocation{outputs_[i].mutable_data(), outputs_[i].bytes()} : device_outputs_[i].allocation());
+    }
+
+    KernelBuffer bind(const Place& p) const {
+      switch (p.kind) {
+        case Place::Kind::input: return {&inputs_[p.index], p.offset};
+        case Place::Kind::arena: return {&arena_.allocation(), p.offset};
+        case Place::Kind::constant: return {&e_.constants_[p.index].allocation(), p.offset};
+        case Place::Kind::output: return {&output_allocations_[p.index], p.offset};
+      }
+      throw InternalError("a buffer without place");
+    }
+
+    KernelBuffer at(int place) const { return bound_[static_cast<std::size_t>(place)]; }
+    const Place& place(int i) const { return e_.steps_.places[static_cast<std::size_t>(i)]; }
+
+    void step(const Step& s) {
+      switch (s.kind) {
+        case Step::Kind::kernel: {
+          std::vector<KernelBuffer> buffers;
+          buffers.reserve(s.places.size());
+          for (int p : s.places) buffers.push_back(at(p));
+          e_.module_->launch(s.index, buffers);
+          break;
+        }
+        case Step::Kind::copy:
+          e_.device_->copy(*at(s.places[1]).allocation, at(s.places[1]).byte_offset, *at(s.places[0]).allocation, at(s.places[0]).byte_offset, place(s.places[0]).bytes);
+          break;
+        case Step::Kind::call: call(e_.steps_.calls[s.index]); break;
+        case Step::Kind::loop:
+          for (steps(s.first); truth(s.condition); steps(s.first)) steps(s.second);
+          break;
+        case Step::Kind::branch: steps(truth(s.places[0]) ? s.first : s.second); break;
+      }
+    }
+
+    bool truth(int p) const {
+      std::uint8_t byte = 0;
+      e_.device_->download(&byte, *at(p).allocation, at(p).byte_offset, 1);
+      return byte != 0;
+    }
+
+    BufferView view(int p) const {
+      const KernelBuffer b = at(p);
+      auto* base = static_cast<std::byte*>(b.allocation->handle);
+      return {e_.device_->host_addressable() ? base + b.byte_offset : base, place(p).type, b.byte_offset};
+    }
+
+    void call(const Call& c) {
+      std::vector<BufferView> in, out;
+      for (int p : c.in_places) in.push_back(view(p));
+      for (int p : c.out_places) out.push_back(view(p));
+      std::vector<ResourceValue> used, made;
+      for (int r : c.resource_slots) used.push_back(resources_[static_cast<std::size_t>(r)]);
+      const Instance instance{c.op, &c.attrs, {c.operand_types, {}, nullptr}, c.result_types, &e_.device_->target()};
+      BufferView workspace;
+      workspace.type = tensor(DType::u8, {c.workspace_bytes});
+      workspace.data = static_cast<std::byte*>(arena_.allocation().handle) + (e_.device_->host_addressable() ? e_.steps_.arena_bytes : 0);
+      workspace.byte_offset = e_.steps_.arena_bytes;
+      // A record runs in the order of the queue, so what was enqueued before it must be done where the host runs it.
+      e_.device_->synchronize();
+      std::get<Launch>(c.record->action.value)({instance, in, used, out, &made, workspace});
+      if (made.size() != c.made_slots.size()) throw InternalError(std::string(c.record->name.value) + " made " + std::to_string(made.size()) + " resources");
+      for (std::size_t i = 0; i < made.size(); ++i) resources_[static_cast<std::size_t>(c.made_slots[i])] = std::move(made[i]);
+    }
+
+    HostTensor output(std::size_t& next) { return std::move(outputs_[place(e_.steps_.output_places[next++]).index]); }
+
+    HostValue take(const Type& t, std::size_t& next) {
+      if (std::holds_alternative<TensorType>(t)) return output(next);
+      if (const auto* s = std::get_if<SparseType>(&t)) {
+        HostSparse out{*s, output(next), {}, {}};
+        out.indices = output(next);
+        out.values = output(next);
+        return out;
+      }
+      if (std::holds_alternative<TokenType>(t)) return HostToken{};
+      const ResourceValue& r = resources_[static_cast<std::size_t>(-1 - e_.steps_.output_places[next++])];
+      return HostResource{r.type, r.data};
+    }
+
+    Impl& e_;
+    std::vector<ResourceValue> resources_;
+    Block arena_;
+    std::vector<Allocation> inputs_, output_allocations_;
+    std::vector<Block> device_inputs_, device_outputs_;
+    std::vector<HostTensor> outputs_;
+    std::vector<KernelBuffer> bound_;
+  };
+
+  static std::vector<KernelRecord> records_of(const Device& d, const Catalog& c) {
+    std::vector<KernelRecord> out(d.records().begin(), d.records().end());
+    if (const auto it = c.records.find(d.target().device); it != c.records.end()) out.insert(out.end(), it->second.begin(), it->second.end());
+    return out;
+  }
+
+  std::shared_ptr<Device> device_;
+  std::vector<KernelRecord> records_;  // Steps point into it.
+  Program program_;
+  Steps steps_;
+  std::unique_ptr<Module> module_;
+  const Registry& registry_;
+  Types input_types_, output_types_;
+  std::vector<std::string> input_names_;
+  bool checked_;
+  std::vector<Block> constants_;
+  std::int64_t workspace_bytes_ = 0;
+  std::mutex mutex_;
+  std::vector<Block> arenas_;
+};
+
+Executable::Executable(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog, const CompileOptions& options)
+    : impl_(std::make_unique<Impl>(std::move(device), hir, catalog, options)) {}
+Executable::~Executable() = default;
+Executable::Executable(Executable&&) noexcept = default;
+Executable& Executable::operator=(Executable&&) noexcept = default;
+HostValues Executable::run(std::span<const HostValue> arguments) const { return impl_->run(arguments); }
+const DispatchReport& Executable::report() const { return impl_->program().report; }
+const Graph& Executable::lir() const { return impl_->program().lir; }
+std::int64_t Executable::bytes_per_call() const { return impl_->bytes_per_call(); }
+
+}  // namespace rlx::runtime

@@ -1,0 +1,81 @@
+// The interface of a backend: memory, copies, kernels. Loops, calls and the order of steps are the session's business, so
+// a backend with a dialect and a launch function is already whole.
+#pragma once
+#include <rlx/compile/target.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rlx::runtime {
+
+/// Whether a device is there, and where it was looked for.
+struct Availability {
+  bool available = false;
+  std::string looked_for;  ///< "OpenCL platforms: 1 found (Portable Computing Language)", or why there is none.
+};
+
+/// Device memory. `handle` is what kernels are given; on host-addressable devices it is the address.
+struct Allocation {
+  void* handle = nullptr;
+  std::int64_t bytes = 0;
+};
+
+/// A buffer given to a kernel: an allocation and where in it the buffer starts.
+struct KernelBuffer {
+  const Allocation* allocation = nullptr;
+  std::int64_t byte_offset = 0;
+};
+
+/// First index that a checked kernel refused; `what` is empty while there is none.
+struct CheckReport {
+  std::string what{};
+  std::int64_t index = 0;
+};
+
+/// The compiled kernels of one program, immutable: launches from several threads at once are allowed.
+class Module {
+ public:
+  virtual ~Module() = default;
+  /// Enqueues kernel `index` (in the program's order of lir.kernel nodes) on these buffers.
+  virtual void launch(std::size_t index, std::span<const KernelBuffer> buffers) const = 0;
+  /// Bytes of code, for reports; 0 where unknown.
+  virtual std::int64_t code_bytes() const { return 0; }
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const Target& target() const = 0;
+  virtual std::span<const KernelRecord> records() const = 0;
+  /// Whether Allocation::handle is an address that host code (launch records) may read and write.
+  virtual bool host_addressable() const = 0;
+
+  /// Throws MemoryError when there is not enough.
+  virtual Allocation allocate(std::int64_t bytes) = 0;
+  virtual void release(const Allocation& a) noexcept = 0;
+  /// Copies in queue order; upload and download return when the host memory may be reused or read.
+  virtual void upload(const Allocation& to, std::int64_t offset, const void* from, std::int64_t bytes) = 0;
+  virtual void download(void* to, const Allocation& from, std::int64_t offset, std::int64_t bytes) = 0;
+  virtual void copy(const Allocation& to, std::int64_t to_offset, const Allocation& from, std::int64_t from_offset,
+                    std::int64_t bytes) = 0;
+  /// Waits for all that was enqueued; throws DeviceError for what failed meanwhile.
+  virtual void synchronize() = 0;
+  /// Compiles every lir.kernel of a planned LIR program. Throws DeviceError with the compiler's log.
+  virtual std::unique_ptr<Module> compile(const Graph& lir) = 0;
+  /// In checked mode: takes the first refused index since the last call.
+  virtual CheckReport take_check() { return {}; }
+};
+
+/// One entry a backend; the generated list of backends holds them in order.
+struct BackendEntry {
+  std::string_view name;
+  Availability (*availability)();
+  /// Throws DeviceError when it is not available.
+  std::shared_ptr<Device> (*open)();
+  std::string_view proves;  ///< What executes it and what that proves: a line of `rlx devices`.
+};
+
+}  // namespace rlx::runtime

@@ -1,0 +1,26 @@
+#include <rlx/ir/error.hpp>
+#include <rlx/runtime/backends.hpp>
+
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace rlx::runtime {
+
+std::shared_ptr<Device> open_device(std::string_view name) {
+  static std::mutex mutex;
+  static std::map<std::string, std::shared_ptr<Device>, std::less<>> opened;
+  const std::lock_guard lock(mutex);
+  if (const auto it = opened.find(name); it != opened.end()) return it->second;
+  std::string known;
+  for (const BackendEntry* b : backends()) {
+    known += (known.empty() ? "" : ", ") + std::string(b->name);
+    if (b->name != name) continue;
+    const Availability a = b->availability();
+    if (!a.available) throw DeviceError(std::string(name), 0, "device \"" + std::string(name) + "\" is not available: " + a.looked_for);
+    return opened.emplace(std::string(name), b->open()).first->second;
+  }
+  throw ArgumentError("unknown device \"" + std::string(name) + "\"; this build has " + known);
+}
+
+}  // namespace rlx::runtime

@@ -1,0 +1,140 @@
+#include "runtime/steps.hpp"
+
+#include <rlx/ir/op.hpp>
+#include <rlx/ir/text_reader.hpp>
+
+namespace rlx::runtime {
+namespace {
+
+class Preparer {
+ public:
+  Preparer(const Program& p, const Registry& r, const Target& t, std::span<const KernelRecord> records)
+      : g_(p.lir), registry_(r), target_(t), records_(records) {
+    out_.arena_bytes = p.arena_bytes;
+  }
+
+  Steps run() {
+    for (std::size_t i = 0; i < g_.inputs().size(); ++i) {
+      const ValueId v = g_.inputs()[i];
+      if (std::holds_alternative<ResourceType>(g_.type(v))) {
+        out_.input_slots.push_back(slot(v));
+        continue;
+      }
+      out_.input_slots.push_back(-1);
+      add_place(v, {Place::Kind::input, i, 0, 0, {}});
+    }
+    out_.steps = region(Graph::top);
+    for (ValueId v : g_.outputs()) {
+      if (std::holds_alternative<ResourceType>(g_.type(v))) out_.output_places.push_back(-1 - slots_.at(v));
+      else out_.output_places.push_back(places_.at(v));
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void add_place(ValueId v, Place p) {
+    p.type = g_.tensor_type(v);
+    p.bytes = byte_size(p.type.dtype, p.type.numel().constant());
+    if (p.kind == Place::Kind::output) out_.output_bytes += p.bytes;
+    places_[v] = static_cast<int>(out_.places.size());
+    out_.places.push_back(std::move(p));
+  }
+
+  int slot(ValueId v) {
+    const int s = static_cast<int>(out_.resource_slots++);
+    slots_[v] = s;
+    return s;
+  }
+
+  std::vector<Step> region(RegionId r) {
+    std::vector<Step> steps;
+    for (NodeId id : g_.region(r).nodes) {
+      const Node& n = g_.node(id);
+      const std::string_view op = n.op->name();
+      if (op == "lir.buffer") buffer(n);
+      else if (op == "lir.view") view(n);
+      else if (op == "lir.kernel") steps.push_back({Step::Kind::kernel, kernels_++, places(n.operands), -1, {}, {}});
+      else if (op == "lir.copy") steps.push_back({Step::Kind::copy, 0, places(n.operands), -1, {}, {}});
+      else if (op == "lir.call") steps.push_back(call(n));
+      else if (op == "lir.while") {
+        Step s{Step::Kind::loop, 0, {}, -1, region(n.regions[0]), {}};
+        s.condition = places_.at(g_.region(n.regions[0]).results[0]);
+        s.second = region(n.regions[1]);
+        steps.push_back(std::move(s));
+      } else if (op == "lir.if") {
+        Step s{Step::Kind::branch, 0, places(n.operands), -1, region(n.regions[0]), {}};
+        s.second = region(n.regions[1]);
+        steps.push_back(std::move(s));
+      } else throw InternalError("a program holds " + std::string(op) + ", which is no step");
+    }
+    return steps;
+  }
+
+  std::vector<int> places(const std::vector<ValueId>& values) const {
+    std::vector<int> out;
+    for (ValueId v : values) out.push_back(places_.at(v));
+    return out;
+  }
+
+  void buffer(const Node& n) {
+    const auto& a = n.attrs.as<lir::BufferAttrs>();
+    Place p;
+    switch (a.lifetime) {
+      case lir::Lifetime::transient: p = {Place::Kind::arena, 0, a.offset, 0, {}}; break;
+      case lir::Lifetime::constant:
+        p = {Place::Kind::constant, out_.constants.size(), 0, 0, {}};
+        out_.constants.push_back(a.value);
+        break;
+      case lir::Lifetime::output: p = {Place::Kind::output, outputs_++, 0, 0, {}}; break;
+    }
+    add_place(n.results[0], p);
+  }
+
+  void view(const Node& n) {
+    Place p = out_.places[static_cast<std::size_t>(places_.at(n.operands[0]))];
+    p.offset += byte_size(p.type.dtype, n.attrs.as<lir::ViewAttrs>().offset);
+    if (p.kind == Place::Kind::output) out_.output_bytes -= byte_size(g_.tensor_type(n.results[0]).dtype, g_.tensor_type(n.results[0]).numel().constant());
+    add_place(n.results[0], p);
+  }
+
+  Step call(const Node& n) {
+    const auto& a = n.attrs.as<lir::CallAttrs>();
+    Call c;
+    for (const KernelRecord& r : records_) if (r.name.value == a.record && r.op.value == a.op) c.record = &r;
+    if (!c.record) throw InternalError("no record " + a.record + " for " + a.op);
+    c.op = &registry_.get(a.op);
+    TextReader text(a.attributes, "attributes of " + a.record);
+    c.attrs = c.op->default_attrs().table().parse(text);
+    c.operand_types = a.operand_types;
+    c.result_types = a.result_types;
+    for (std::size_t i = 0; i < n.operands.size(); ++i) {
+      const ValueId v = n.operands[i];
+      const bool operand = i < static_cast<std::size_t>(a.operands);
+      if (const auto it = slots_.find(v); it != slots_.end()) c.resource_slots.push_back(it->second);
+      else (operand ? c.in_places : c.out_places).push_back(places_.at(v));
+    }
+    for (ValueId v : n.results) c.made_slots.push_back(slot(v));
+    if (c.record->workspace) {
+      const Instance instance{c.op, &c.attrs, {c.operand_types, {}, nullptr}, c.result_types, &target_};
+      c.workspace_bytes = c.record->workspace(instance);
+    }
+    out_.calls.push_back(std::move(c));
+    return {Step::Kind::call, out_.calls.size() - 1, {}, -1, {}, {}};
+  }
+
+  const Graph& g_;
+  const Registry& registry_;
+  const Target& target_;
+  std::span<const KernelRecord> records_;
+  Steps out_;
+  std::map<ValueId, int> places_, slots_;
+  std::size_t kernels_ = 0, outputs_ = 0;
+};
+
+}  // namespace
+
+Steps prepare(const Program& program, const Registry& registry, const Target& target, std::span<const KernelRecord> records) {
+  return Preparer(program, registry, target, records).run();
+}
+
+}  // namespace rlx::runtime

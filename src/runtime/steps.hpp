@@ -1,0 +1,54 @@
+// A LIR program in the form that is run: places of buffers and a list of steps.
+#pragma once
+#include <rlx/compile/compile.hpp>
+#include <rlx/compile/lir.hpp>
+
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace rlx::runtime {
+
+/// Where a buffer's bytes are.
+struct Place {
+  enum class Kind : std::uint8_t { input, arena, constant, output } kind = Kind::arena;
+  std::size_t index = 0;      ///< Of the input, constant or output.
+  std::int64_t offset = 0;    ///< Bytes.
+  std::int64_t bytes = 0;
+  TensorType type{};
+};
+
+/// A launch record with the instance it was accepted for; owns what the instance points to.
+struct Call {
+  const KernelRecord* record = nullptr;
+  const Op* op = nullptr;
+  AnyAttrs attrs{};
+  Types operand_types{}, result_types{};
+  std::int64_t workspace_bytes = 0;
+  std::vector<int> in_places{}, out_places{};          ///< Indices of places.
+  std::vector<int> resource_slots{}, made_slots{};     ///< Indices of resource slots.
+};
+
+struct Step {
+  enum class Kind : std::uint8_t { kernel, call, copy, loop, branch } kind = Kind::kernel;
+  std::size_t index = 0;            ///< Of the kernel or call.
+  std::vector<int> places{};        ///< Buffers of a kernel; from and to of a copy; predicate of a branch.
+  int condition = -1;               ///< Place that a loop's condition leaves its answer in.
+  std::vector<Step> first{}, second{};  ///< Condition and body, or then and else.
+};
+
+struct Steps {
+  std::vector<Place> places;
+  std::vector<Call> calls;
+  std::vector<Step> steps;
+  std::vector<HostTensor> constants;
+  std::vector<int> output_places;   ///< One a program output; -1 - slot for a resource.
+  std::size_t resource_slots = 0;
+  std::vector<int> input_slots;     ///< Resource slot of each program input, -1 for tensors.
+  std::int64_t arena_bytes = 0, output_bytes = 0;
+};
+
+/// Throws InternalError when the program names a record that is not in `records`.
+Steps prepare(const Program& program, const Registry& registry, const Target& target, std::span<const KernelRecord> records);
+
+}  // namespace rlx::runtime

@@ -1,0 +1,113 @@
+// What the other subcommands print, and graphs run from files.
+#include "program.hpp"
+
+#include <rlx/formats/tensor_file.hpp>
+
+#include <array>
+#include <complex>
+
+namespace rlx::cli::testing {
+namespace {
+
+TEST(Commands, SayWhatTheyAre) {
+  const Outcome version = rlx({"--version"});
+  EXPECT_EQ(version.status, 0);
+  EXPECT_EQ(version.out.rfind("rlx ", 0), 0u) << version.out;
+  const Outcome help = rlx({"--help"});
+  EXPECT_EQ(help.status, 0);
+  for (const char* command : {"solve", "run", "report", "ops", "devices", "doctor", "bench"}) {
+    EXPECT_NE(help.out.find(command), std::string::npos) << command;
+    EXPECT_EQ(rlx({command, "--help"}).status, 0) << command;
+  }
+}
+
+TEST(Commands, DevicesAndDoctor) {
+  const auto devices = rlx({"devices", "--json"}).json()["devices"];
+  bool cpu = false;
+  for (const auto& d : devices) {
+    EXPECT_FALSE(d["looked_for"].get<std::string>().empty()) << d;
+    EXPECT_FALSE(d["proves"].get<std::string>().empty()) << d;
+    cpu = cpu || (d["name"] == "cpu" && d["available"] == true);
+  }
+  EXPECT_TRUE(cpu);
+  const auto doctor = rlx({"doctor", "--json"}, "RLX_MEMORY_LIMIT=1G").json();
+  EXPECT_LE(doctor["memory"]["available_bytes"].get<std::int64_t>(), std::int64_t{1} << 30);
+  EXPECT_TRUE(doctor["problems"].empty()) << doctor["problems"];
+  EXPECT_EQ(rlx({"doctor"}).status, 0);
+  const auto wrong = rlx({"doctor", "--json"}, "RLX_MEMORY_LIMIT=lots").json();
+  EXPECT_EQ(wrong["problems"].size(), 1u) << wrong["problems"];
+}
+
+TEST(Commands, ManualsOfAllOperators) {
+  const auto list = rlx({"ops", "--lir", "--json"}).json()["operators"];
+  EXPECT_GT(list.size(), 100u);
+  for (const auto& op : list) {
+    EXPECT_FALSE(op["doc"].get<std::string>().empty()) << op;
+    for (const char* rule : {"vjp", "jvp", "batch", "shard", "cost"})
+      EXPECT_TRUE(op["rules"][rule]["kind"] != "never" || !op["rules"][rule]["why"].get<std::string>().empty()) << op["name"];
+  }
+  const Outcome softmax = rlx({"ops", "softmax"});
+  EXPECT_EQ(softmax.status, 0);
+  for (const char* part : {"axis = 0", "C1", "composite", "operands"}) EXPECT_NE(softmax.out.find(part), std::string::npos) << part << softmax.out;
+}
+
+TEST(Commands, RunReadsAndWritesEveryFormat) {
+  const TempFolder folder;
+  put(folder / "g.rlx",
+      "rlx 1\ngraph main(%0 \"x\": f64[n], %1 \"y\": f64[n]) symbols(n in [1, 64]) {\n  %2 = add(%0, %1) : f64[n]\n  %3 = mul(%0, %1) : f64[n]\n  return %2 \"sum\", %3 \"product\"\n}\n");
+  const double xs[] = {1, 2, 3}, ys[] = {10, 20, 30};
+  const HostTensor x = HostTensor::from(DType::f64, {3}, xs), y = HostTensor::from(DType::f64, {3}, ys);
+  for (const std::string ending : {".npy", ".safetensors:v", ".h5:/v", ".mtx"}) {
+    formats::write_tensor(folder / ("x" + ending), x);
+    formats::write_tensor(folder / ("y" + ending), y);
+    const std::string sum = folder / ("sum" + ending);
+    const Outcome done = rlx({"run", folder / "g.rlx", "x=" + (folder / ("x" + ending)), "y=" + (folder / ("y" + ending)), "--output", "sum=" + sum, "--json"});
+    ASSERT_EQ(done.status, 0) << ending << done.err;
+    EXPECT_EQ(formats::read_tensor(sum).get_f64(2), 33) << ending;
+    const auto outputs = done.json()["outputs"];
+    EXPECT_EQ(outputs[0]["file"], sum);
+    EXPECT_EQ(outputs[1]["first_values"][1], 40);
+  }
+  EXPECT_EQ(rlx({"run", folder / "g.rlx", "x=" + (folder / "x.npy"), "y=" + (folder / "y.npy"), "--report"}).status, 0);
+}
+
+TEST(Commands, RunTakesSparseInputs) {
+  const TempFolder folder;
+  put(folder / "A.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 2\n1 2 1\n2 2 4\n");
+  put(folder / "g.rlx", "rlx 1\ngraph main(%0 \"A\": csr<f64,i32>[2,2]{nnz}, %1 \"x\": f64[2]) symbols(nnz) {\n  %2 = linalg.spmv(%0, %1) : f64[2]\n  return %2 \"y\"\n}\n");
+  const double ones[] = {1, 1};
+  formats::write_tensor(folder / "x.npy", HostTensor::from(DType::f64, {2}, ones));
+  const Outcome done = rlx({"run", folder / "g.rlx", "A=" + (folder / "A.mtx"), "x=" + (folder / "x.npy"), "--json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(done.json()["outputs"][0]["first_values"], nlohmann::json::array({3.0, 4.0}));
+}
+
+TEST(Commands, ReportShowsEveryNode) {
+  const TempFolder folder;
+  put(folder / "g.rlx", "rlx 1\ngraph main(%0 \"x\": f64[n,4]) symbols(n in [1, 64]) {\n  %1 = softmax(%0) {axis = 1} : f64[n,4]\n  return %1 \"y\"\n}\n");
+  const auto j = rlx({"report", folder / "g.rlx", "--symbol", "n=8", "--json"}).json();
+  ASSERT_EQ(j["nodes"].size(), 1u);
+  EXPECT_EQ(j["nodes"][0]["op"], "softmax");
+  for (const char* key : {"path", "provider", "lowering"}) EXPECT_TRUE(j["nodes"][0].contains(key)) << key;
+  EXPECT_EQ(j["unresolved"], 0);
+  const Outcome forced = rlx({"report", folder / "g.rlx", "--symbol", "n=8", "--policy", "force-native", "--json"});
+  EXPECT_EQ(forced.status, 1);
+  EXPECT_EQ(forced.json()["unresolved"], 1);
+  EXPECT_EQ(forced.json()["error"]["type"], "CompileError");
+}
+
+TEST(Solve, PromotesRealRightSidesAndReadsPairs) {
+  const TempFolder folder;
+  const std::string matrix = (own_matrices() / "tiny_hermitian_3.mtx").string();
+  const double real[] = {1, 2, 3}, pairs[] = {1, 0, 2, 0, 3, 0};
+  formats::write_tensor(folder / "real.npy", HostTensor::from(DType::f64, {3}, real));
+  formats::write_tensor(folder / "pairs.npy", HostTensor::from(DType::f64, {3, 2}, pairs));
+  ASSERT_EQ(rlx({"solve", matrix, folder / "real.npy", "-o", folder / "x.npy"}).status, 0);
+  ASSERT_EQ(rlx({"solve", matrix, folder / "pairs.npy", "-o", folder / "y.npy"}).status, 0);
+  const HostTensor x = formats::read_tensor(folder / "x.npy"), y = formats::read_tensor(folder / "y.npy");
+  EXPECT_EQ(x.dtype(), DType::c128);
+  EXPECT_TRUE(x == y);
+}
+
+}  // namespace
+}  // namespace rlx::cli::testing

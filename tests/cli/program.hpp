@@ -1,0 +1,94 @@
+// Runs the rlx program as a user does, and reads what it prints.
+#pragma once
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace rlx::cli::testing {
+
+namespace fs = std::filesystem;
+
+inline fs::path shared_folder() {
+  if (const char* given = std::getenv("RLX_SHARED")) return given;
+  return fs::path(RLX_SOURCE_DIR) / ".." / "shared";
+}
+
+inline fs::path own_matrices() { return fs::path(RLX_SOURCE_DIR) / "tests/data/matrices"; }
+
+class TempFolder {
+ public:
+  TempFolder() {
+    std::string pattern = (fs::temp_directory_path() / "rlx-cli-XXXXXX").string();
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~TempFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  std::string operator/(std::string_view name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+inline std::string slurp(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+inline void put(const std::string& path, std::string_view text) { std::ofstream(path, std::ios::binary).write(text.data(), static_cast<std::streamsize>(text.size())); }
+
+struct Outcome {
+  int status = -1;
+  std::string out, err;
+  /// What --json printed: exactly one value and nothing else.
+  nlohmann::json json() const {
+    auto j = nlohmann::json::parse(out, nullptr, false);
+    EXPECT_TRUE(j.is_object()) << "standard output is not one JSON object:\n" << out << "\nstandard error:\n" << err;
+    return j.is_object() ? j : nlohmann::json::object();
+  }
+};
+
+inline std::string quoted(const std::string& s) {
+  std::string q = "'";
+  for (char c : s) q += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return q + "'";
+}
+
+inline Outcome rlx(const std::vector<std::string>& arguments, const std::string& environment = "") {
+  const TempFolder folder;
+  std::ostringstream command;
+  command << environment << " " << quoted(RLX_PROGRAM);
+  for (const std::string& a : arguments) command << " " << quoted(a);
+  command << " >" << quoted(folder / "out") << " 2>" << quoted(folder / "err") << " </dev/null";
+  const int status = std::system(command.str().c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, slurp(folder / "out"), slurp(folder / "err")};
+}
+
+/// The command fails with this status, one JSON object with this type of error, and a message on standard error that
+/// holds `part`.
+inline void expect_refusal(std::vector<std::string> arguments, int status, const std::string& type, const std::string& part = "") {
+  const Outcome plain = rlx(arguments);
+  std::string shown;
+  for (const std::string& a : arguments) shown += a + " ";
+  EXPECT_EQ(plain.status, status) << shown << "\n" << plain.err;
+  EXPECT_TRUE(plain.out.empty() || status == 1) << shown << plain.out;
+  EXPECT_NE(plain.err.find(part), std::string::npos) << shown << "\n" << plain.err;
+  arguments.push_back("--json");
+  const Outcome json = rlx(arguments);
+  EXPECT_EQ(json.status, status) << shown;
+  const auto error = json.json().value("error", nlohmann::json::object());
+  EXPECT_EQ(error.value("type", ""), type) << shown << json.out;
+  EXPECT_FALSE(error.value("message", "").empty()) << shown;
+}
+
+}  // namespace rlx::cli::testing

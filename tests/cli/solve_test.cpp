@@ -1,0 +1,158 @@
+// rlx solve over every matrix that lies in this tree and in the shared folder, held to what their tables expect.
+#include "program.hpp"
+
+#include <rlx/formats/safetensors.hpp>
+#include <rlx/formats/tensor_file.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace rlx::cli::testing {
+namespace {
+
+struct Row {
+  std::string name, path, type, expected, reference;
+  double condition = 0;  ///< 0: not stated as a number
+};
+
+std::string trimmed(const std::string& s) {
+  const auto from = s.find_first_not_of(' '), to = s.find_last_not_of(' ');
+  return from == std::string::npos ? "" : s.substr(from, to - from + 1);
+}
+
+/// The rows of the table in a folder's README.md whose matrix lies beside it.
+std::vector<Row> table(const fs::path& folder) {
+  std::vector<Row> rows;
+  std::ifstream in(folder / "README.md");
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with("| ")) continue;
+    std::vector<std::string> cells;
+    std::istringstream split(line);
+    for (std::string cell; std::getline(split, cell, '|');) cells.push_back(trimmed(cell));
+    if (cells.size() < 9 || !fs::exists(folder / (cells[1] + ".mtx"))) continue;
+    rows.push_back({cells[1], (folder / (cells[1] + ".mtx")).string(), cells[4], cells[7], cells[8], std::strtod(cells[6].c_str(), nullptr)});
+  }
+  return rows;
+}
+
+std::vector<Row> all_rows() {
+  std::vector<Row> rows = table(own_matrices());
+  for (Row& r : table(shared_folder() / "data/matrices"))
+    if (std::none_of(rows.begin(), rows.end(), [&](const Row& own) { return own.name == r.name; })) rows.push_back(std::move(r));
+  return rows;
+}
+
+bool says(const std::string& text, std::string_view word) { return text.find(word) != std::string::npos; }
+
+class EveryMatrix : public ::testing::TestWithParam<Row> {};
+INSTANTIATE_TEST_SUITE_P(Tables, EveryMatrix, ::testing::ValuesIn(all_rows()), [](const auto& info) { return info.param.name; });
+
+TEST_P(EveryMatrix, IsSolvedOrRefused) {
+  const Row& row = GetParam();
+  if (says(row.type, "rectangular")) return expect_refusal({"solve", row.path}, 1, "ArgumentError", "square");
+  if (says(row.expected, "singular")) return expect_refusal({"solve", row.path}, 1, "NumericalError", "singular");
+  const Outcome done = rlx({"solve", row.path, "--json"});
+  if (done.status != 0 && says(row.expected, "no digit left")) {  // Singular to working precision: either answer is right.
+    EXPECT_EQ(done.json()["error"]["type"], "NumericalError");
+    return;
+  }
+  ASSERT_EQ(done.status, 0) << done.err;
+  const auto j = done.json();
+  for (const char* key : {"method", "reason", "n", "nnz", "relative_residual", "backward_error", "rcond", "iterations", "seconds", "device", "warnings"})
+    EXPECT_TRUE(j.contains(key)) << key;
+  EXPECT_LE(j["backward_error"].get<double>(), 1e-14);
+  EXPECT_GT(j["rcond"].get<double>(), 0);
+  EXPECT_EQ(j["reason"].get<std::string>().rfind(j["method"].get<std::string>(), 0), 0u) << j["reason"];
+  EXPECT_TRUE(j["rcond"].get<double>() >= 1e-10 || !j["warnings"].empty());
+}
+
+TEST_P(EveryMatrix, AnswersWhenCholeskyIsAskedFor) {
+  const Row& row = GetParam();
+  if (says(row.type, "rectangular")) GTEST_SKIP() << "no square matrix";
+  const Outcome done = rlx({"solve", row.path, "--method", "cholesky", "--json"});
+  const bool definite = says(row.type, " PD");
+  EXPECT_TRUE(!definite || done.status == 0) << done.err;
+  if (says(row.expected, "Cholesky refuses") || says(row.type, "indef") || says(row.type, "ND") || says(row.type, "unsymmetric") || says(row.type, "skew")) {
+    EXPECT_EQ(done.status, 1);
+    EXPECT_EQ(done.json()["error"]["type"], "NumericalError") << done.out;
+  }
+}
+
+/// The right sides with exact solutions, through files of the command line.
+class EveryReference : public ::testing::TestWithParam<Row> {};
+std::vector<Row> rows_with_reference() {
+  std::vector<Row> rows;
+  for (Row& r : all_rows())
+    if (r.reference == "sparse" && fs::exists(shared_folder() / "reference/linalg/sparse" / (r.name + ".safetensors"))) rows.push_back(std::move(r));
+  return rows;
+}
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EveryReference);
+INSTANTIATE_TEST_SUITE_P(Shared, EveryReference, ::testing::ValuesIn(rows_with_reference()), [](const auto& info) { return info.param.name; });
+
+TEST_P(EveryReference, IsReachedThroughFiles) {
+  const Row& row = GetParam();
+  const std::string file = (shared_folder() / "reference/linalg/sparse" / (row.name + ".safetensors")).string();
+  const TempFolder folder;
+  const std::string output = folder / "x.safetensors:x";
+  const Outcome done = rlx({"solve", row.path, file + ":random.b", "--output", output, "--json"});
+  if (done.status != 0 && says(row.expected, "no digit left")) return;
+  ASSERT_EQ(done.status, 0) << done.err;
+  const HostTensor x = formats::read_tensor(output), expected = formats::read_tensor(file + ":random.x");
+  ASSERT_EQ(x.numel(), expected.numel());
+  double difference = 0, size = 0;
+  for (std::int64_t i = 0; i < x.numel(); ++i) {
+    difference = std::max(difference, std::abs(x.get_f64(i) - expected.get_f64(i)));
+    size = std::max(size, std::abs(expected.get_f64(i)));
+  }
+  if (row.condition > 0 && row.condition < 1e12) {
+    const double n = static_cast<double>(x.numel());
+    EXPECT_LE(difference, 10 * n * 1.1e-16 * row.condition * size) << "condition " << row.condition;
+  }
+}
+
+TEST(SolveReport, ShowsWhatRan) {
+  const std::string path = (own_matrices() / "west0067.mtx").string();
+  const Outcome text = rlx({"solve", path, "--report"});
+  ASSERT_EQ(text.status, 0) << text.err;
+  EXPECT_TRUE(says(text.out, "linalg.sparse_lu")) << text.out;
+  EXPECT_TRUE(says(text.out, "native")) << text.out;
+  const Outcome json = rlx({"solve", path, "--report", "--json"});
+  const auto nodes = json.json()["report"]["nodes"];
+  ASSERT_FALSE(nodes.empty());
+  for (const auto& node : nodes)
+    for (const char* key : {"op", "path", "provider", "lowering"}) EXPECT_TRUE(node.contains(key)) << node;
+}
+
+TEST(SolveMethods, AgreeWithEachOther) {
+  const std::string path = (own_matrices() / "gr_30_30.mtx").string();
+  for (const std::string method : {"lu", "cholesky", "cg"}) {
+    const Outcome done = rlx({"solve", path, "--method", method, "--json"});
+    ASSERT_EQ(done.status, 0) << method << done.err;
+    const auto j = done.json();
+    EXPECT_EQ(j["method"], method);
+    EXPECT_LE(j["distance_from_ones"].get<double>(), 1e-8) << method;
+    EXPECT_EQ(j["iterations"].get<int>() > 0, method == "cg");
+  }
+}
+
+TEST(SolveMethods, CgWithoutConvergenceKeepsTheIterate) {
+  const TempFolder folder;
+  const std::string path = (own_matrices() / "biharmonic_40.mtx").string();
+  const Outcome done = rlx({"solve", path, "--method", "cg", "--max-iterations", "3", "--output", folder / "x.npy", "--json"});
+  EXPECT_EQ(done.status, 1);
+  const auto error = done.json()["error"];
+  EXPECT_EQ(error["type"], "NumericalError");
+  EXPECT_EQ(error["iterations"], 3);
+  EXPECT_GT(error["residual"].get<double>(), 0);
+  EXPECT_EQ(formats::read_tensor(folder / "x.npy").numel(), 1600);
+}
+
+TEST(SolveMethods, AutomaticSaysThatCholeskyRefused) {
+  const Outcome done = rlx({"solve", (own_matrices() / "calore1.mtx").string(), "--json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  const auto j = done.json();
+  EXPECT_EQ(j["method"], "lu");
+}
+
+}  // namespace
+}  // namespace rlx::cli::testing

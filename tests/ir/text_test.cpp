@@ -1,0 +1,317 @@
+#include "toy_ops.hpp"
+
+#include <rlx/ir/builder.hpp>
+#include <rlx/ir/text.hpp>
+#include <rlx/ir/verify.hpp>
+
+#include <gtest/gtest.h>
+
+namespace rlx {
+namespace {
+
+const Registry& ops() {
+  static const Registry r = toy::registry();
+  return r;
+}
+
+/// The canonical text of what `text` says.
+std::string reprinted(std::string_view text) { return print(parse(text, ops())); }
+
+void expect_canonical(const std::string& text) {
+  EXPECT_EQ(reprinted(text), text);
+}
+
+TEST(Text, SmallestGraph) {
+  const Graph g;
+  EXPECT_EQ(print(g), "rlx 1\ngraph main() {\n  return\n}\n");
+  expect_canonical(print(g));
+}
+
+TEST(Text, PrintsWhatBuilderBuilt) {
+  Graph g("step");
+  g.symbols["n"] = {1, 1024, 8};
+  g.symbols["m"] = {};
+  g.symbols["k"] = {2, INT64_MAX, 1};
+  Builder b(g, ops());
+  const Dim n = Dim::symbol("n");
+  const Value x = b.input(f32({n, 4}), "x");
+  const Value a =
+      b.input(SparseType{SparseFormat::csr, DType::f64, DType::i32, {n, n}, Dim::symbol("nnz")}, "matrix A");
+  b.set_location({"model.cpp", 12});
+  const Value y = b.emit1("toy.neg", {x});
+  b.set_location({});
+  const Value z = b.emit1("toy.add", {x, y});
+  g.node(0).record = "cpu.neg:v-1";
+  b.output(z, "z");
+  b.output(a, "a\"\n");
+  b.output(z, "again");
+  EXPECT_EQ(print(g), R"(rlx 1
+graph step(%0 "x": f32[n,4], %1 "matrix A": csr<f64,i32>[n,n]{nnz}) symbols(k in [2, inf], m, n in [1, 1024] mod 8) {
+  %2 = toy.neg(%0) @cpu.neg:v-1 : f32[n,4] loc("model.cpp":12)
+  %3 = toy.add(%0, %2) : f32[n,4]
+  return %3 "z", %1 "a\"\n", %3 "again"
+}
+)");
+  expect_canonical(print(g));
+  EXPECT_EQ(print(g, {.locations = false}).find("loc("), std::string::npos);
+  const Graph back = parse(print(g), ops());
+  EXPECT_EQ(back.name, "step");
+  EXPECT_EQ(back.symbols, g.symbols);
+  EXPECT_EQ(back.input_names, g.input_names);
+  EXPECT_EQ(back.output_names, g.output_names);
+  EXPECT_EQ(back.node(0).location.to_string(), "model.cpp:12");
+  EXPECT_EQ(back.node(0).record, "cpu.neg:v-1");
+  EXPECT_EQ(back.node(1).location.to_string(), "");
+}
+
+constexpr const char* loop_text = R"(rlx 1
+graph "a loop"(%0 "i": i32[], %1 "end": i32[], %2 "x": f32[4]) {
+  %3, %4, %5 = toy.while(%0, %1, %2) {trip_bound = 10} (
+    region(%6: i32[], %7: i32[], %8: f32[4]) {
+      %9 = toy.less(%6, %7) : bool[]
+      return %9
+    },
+    region(%10: i32[], %11: i32[], %12: f32[4]) {
+      %13 = toy.constant() {value = i32[](1)} : i32[]
+      %14 = toy.add(%10, %13) : i32[]
+      %15, %16 = toy.while(%12, %12) (
+        region(%17: f32[4], %18: f32[4]) {
+          %19 = toy.constant() {value = bool[](false)} : bool[]
+          return %19
+        },
+        region(%20: f32[4], %21: f32[4]) {
+          return %21, %20
+        }
+      ) : f32[4], f32[4] loc("x.py":3)
+      return %14, %11, %15
+    }
+  ) : i32[], i32[], f32[4]
+  return %5 "x"
+}
+)";
+
+TEST(Text, Regions) {
+  expect_canonical(loop_text);
+  const Graph g = parse(loop_text, ops());
+  verify(g, Level::hir);
+  EXPECT_EQ(g.outputs().size(), 1u);
+  EXPECT_EQ(g.region_count(), 5u);
+  EXPECT_EQ(g.value(g.outputs()[0]).index, 2);
+}
+
+/// Numbers of values and nodes agree with those of a graph that Builder made by the same steps.
+TEST(Text, ParsesInTheOrderOfBuilder) {
+  Graph g("a loop");
+  Builder b(g, ops());
+  const Value i = b.input(i32({}), "i"), end = b.input(i32({}), "end");
+  const RegionBody bodies[] = {[&](ValuesIn v) { return b.emit("toy.less", {v[0], v[1]}); },
+                               [&](ValuesIn v) { return Values{b.emit1("toy.neg", {v[0]}), v[1]}; }};
+  const Value in[] = {i, end};
+  const Values out = b.emit("toy.while", in, toy::WhileAttrs{}, bodies);
+  b.output(out[1], "y");
+  const Graph back = parse(print(g), ops());
+  ASSERT_EQ(back.value_count(), g.value_count());
+  ASSERT_EQ(back.node_count(), g.node_count());
+  for (std::size_t n = 0; n < g.node_count(); ++n) {
+    const auto id = static_cast<NodeId>(n);
+    EXPECT_EQ(back.node(id).op, g.node(id).op);
+    EXPECT_EQ(back.node(id).operands, g.node(id).operands);
+    EXPECT_EQ(back.node(id).results, g.node(id).results);
+    EXPECT_EQ(back.node(id).regions, g.node(id).regions);
+    EXPECT_EQ(back.node(id).parent, g.node(id).parent);
+  }
+}
+
+TEST(Text, HandWrittenNamesAndBlanks) {
+  EXPECT_EQ(reprinted(R"(# a comment
+rlx 1 graph main(%x:f32[2],%long.name_2 "y" : f32[2]){
+%sum=toy.add(%x,%long.name_2):f32[2]  # the sum
+  toy.store ( %sum , %x )
+  return %sum,%x "copy" })"),
+            R"(rlx 1
+graph main(%0 "x": f32[2], %1 "y": f32[2]) {
+  %2 = toy.add(%0, %1) : f32[2]
+  toy.store(%2, %0)
+  return %2 "sum", %0 "copy"
+}
+)");
+}
+
+TEST(Text, OddNames) {
+  expect_canonical(
+      "rlx 1\ngraph \"\"(%0 \"\": token, %1 \"\xc3\xa9 %0 { # \\\" \\x00\": u8[]) {\n  return %0 \"return\", %1 "
+      "\"\\n\"\n}\n");
+}
+
+TEST(Text, RecordsOfAnyCharacters) {
+  expect_canonical(
+      "rlx 1\ngraph main(%0 \"x\": f32[]) {\n  %1 = toy.neg(%0) @\"a b/c\" : f32[]\n  return %1 \"y\"\n}\n");
+}
+
+TEST(Text, LirMayCapture) {
+  const std::string text = R"(rlx 1
+graph main(%0 "x": f32[8], %1 "out": f32[8]@device) {
+  %2 = toy.while(%0) (
+    region(%3: f32[8]) {
+      %4 = toy.constant() {value = bool[](true)} : bool[]
+      return %4
+    },
+    region(%5: f32[8]) {
+      toy.store(%0, %1)
+      return %5
+    }
+  ) : f32[8]
+  return
+}
+)";
+  expect_canonical(text);
+  verify(parse(text, ops()), Level::lir);
+}
+
+TEST(Text, LinesOfTheTextAreLocationsOnlyOnRequest) {
+  const std::string text = "rlx 1\ngraph main(%x: f32[]) {\n  %y = toy.neg(%x) : f32[]\n  return %y\n}\n";
+  EXPECT_EQ(parse(text, ops(), "f.rlx").node(0).location.to_string(), "");
+  EXPECT_EQ(parse(text, ops(), "f.rlx", TextLines::remember).node(0).location.to_string(), "f.rlx:3");
+}
+
+/// Graph with `body` between the braces; the place of an error is then in line 3 or later.
+std::string with_body(const std::string& body) {
+  return "rlx 1\ngraph main(%x: f32[2], %s: f32[], %b: bool[]) {\n" + body + "\n}\n";
+}
+
+struct Refusal { std::string text, what; };
+
+TEST(Text, RefusesMalformedText) {
+  const std::string region =
+      "(region(%p: f32[2]) {%c = toy.constant() {value = bool[](true)} : bool[] return %c}, region(%q: f32[2]) {";
+  const Refusal cases[] = {
+      {"", "<memory>:1: expected \"rlx\" (byte 0)"},
+      {"rlx", "expected an integer"},
+      {"rlx 2\ngraph main() {}", "text form of version 2; this library reads version 1"},
+      {"rlx 1\ngraph main()", "expected \"{\""},
+      {"rlx 1\ngraph () { return }", "expected a name"},
+      {"rlx 1\ngraph main() { return } x", "expected the end of the text"},
+      {"rlx 1\ngraph main() { return", "expected \"}\""},
+      {"rlx 1\ngraph main() {", "expected a name"},
+      {"rlx 1\ngraph main(%x f32[]) { return }", "expected \":\""},
+      {"rlx 1\ngraph main(%x: f33[]) { return }", "expected a type (byte 21)"},
+      {"rlx 1\ngraph main(%x: f32[2 { return }", ""},
+      {"rlx 1\ngraph main(%x: f32[], %x: f32[]) { return }", "value %x is defined twice"},
+      {"rlx 1\ngraph main(%x: f32[], %y \"x\": f32[]) { return }", "input \"x\" is given twice"},
+      {"rlx 1\ngraph main(%x \"a\": f32[], %x \"b\": f32[]) { return }", "value %x is defined twice"},
+      {"rlx 1\ngraph main(%x \"a\": f32[], %y \"a\": f32[]) { return }", "input \"a\" is given twice"},
+      {"rlx 1\ngraph main() symbols(n in [2, 1]) { return }", "symbol n can take no value"},
+      {"rlx 1\ngraph main() symbols(n mod 0) { return }", "symbol n can take no value"},
+      {"rlx 1\ngraph main() symbols(n, n) { return }", "symbol n is declared twice"},
+      {with_body("return %x, %x"), "output \"x\" is given twice"},
+      {with_body("return %z"), "there is no value %z"},
+      {with_body("%y = toy.nge(%x) : f32[2] return %y"), "unknown operator \"toy.nge\"; did you mean \"toy.neg\"?"},
+      {with_body("%y = toy.neg(%z) : f32[2] return %y"), "there is no value %z"},
+      {with_body("%y = toy.neg(%y) : f32[2] return %y"), "value %y is used in its own definition"},
+      {with_body("%y = toy.neg(%z) : f32[2]\n%z = toy.neg(%y) : f32[2] return %y"),
+       "value %z is used before its definition"},
+      {with_body("%y = toy.neg(%z2) : f32[2]\n%z = toy.neg(%x) : f32[2] return %y"), "there is no value %z2"},
+      {with_body("%x = toy.neg(%s) : f32[] return"), "value %x is defined twice"},
+      {with_body("%y, %y = toy.while() : f32[], f32[] return"), "value %y is defined twice"},
+      {with_body("%y = toy.neg(%x) return %y"), "expected \":\""},
+      {with_body("%y = toy.neg(%x) : f32[2], f32[2] return %y"), "expected a name"},
+      {with_body("%y, %z = toy.neg(%x) : f32[2] return %y"), "expected \",\""},
+      {with_body("%y = toy.neg(%x) @ : f32[2] return"), "expected the id of a record"},
+      {with_body("%y = toy.neg(%x) @\"\" : f32[2] return"), "expected the id of a record"},
+      {with_body("%y = toy.neg(%x) {a = 1} : f32[2] return"), "there is no attribute \"a\""},
+      {with_body("%y = toy.neg(%x) : f32[2] loc(\"\":1) return"), "a location without a file"},
+      {with_body("%y = toy.neg(%x) : f32[2] loc(\"f\":4294967296) return"), "a line above 2^32"},
+      {with_body("%y = toy.neg(%x) : f32[2] loc(\"f\") return"), "expected \":\""},
+      {with_body("toy.store(%x, %x) : f32[2] return"), "expected a name"},
+      {with_body("%w = toy.while(%x) " + region + "return %q}) : f32[2] return %p"),
+       "value %p belongs to another region"},
+      {with_body("%w = toy.while(%x) " + region + "return %w}) : f32[2] return"),
+       "value %w is used in its own definition"},
+      {with_body("%w = toy.while(%x) (region {return}) : f32[2] return"), "expected \"(\""},
+      {with_body("%w = toy.while(%x) (%x) : f32[2] return"), "expected \"region\""},
+      {with_body("%w = toy.constant() {value = f32[1000000000]0x00} : f32[2] return"),
+       "more than the text goes on to state"},
+  };
+  for (const Refusal& c : cases) {
+    try {
+      parse(c.text, ops());
+      ADD_FAILURE() << "accepted: " << c.text;
+    } catch (const FormatError& e) {
+      EXPECT_NE(std::string(e.what()).find(c.what), std::string::npos) << c.text << "\n" << e.what();
+      EXPECT_GE(e.line(), 1u) << c.text;
+      EXPECT_LE(e.offset(), c.text.size()) << c.text;
+    } catch (const std::exception& e) {
+      ADD_FAILURE() << c.text << "\n" << e.what();
+    }
+  }
+}
+
+TEST(Text, RefusesIllegalNodes) {
+  const std::string cond = "region(%p: f32[2]) {%c = toy.constant() {value = bool[](true)} : bool[] return %c}";
+  const struct { std::string body, op, constraint, what; } cases[] = {
+      {"%y = toy.neg(%x) : f32[3] return", "toy.neg", "type",
+       "toy.neg: type: %y is stated as f32[3], but is f32[2]  f.rlx:3 (byte 54)"},
+      {"%y = toy.neg(%x, %x) : f32[2] return", "toy.neg", "arity", "2 operands given, expected 1"},
+      {"toy.neg(%x) return", "toy.neg", "arity", "gives 1 result, but 0 stated"},
+      {"%y, %z = toy.neg(%x) : f32[2], f32[2] return", "toy.neg", "arity", "gives 1 result, but 2 stated"},
+      {"%y = toy.neg(%b) : bool[] return", "toy.neg", "dtype", "operand \"x\" is bool[]"},
+      {"%y = toy.add(%x, %s) : f32[2] return", "toy.add", "C1", "requires shape(x) = shape(y)"},
+      {"\n%y = toy.join(%x, %s) : f32[2] return", "toy.join", "C1", "f.rlx:4"},
+      {"%w = toy.while(%x) : f32[2] return", "toy.while", "regions", "0 regions given, expected 2"},
+      {"%w = toy.while(%x) (" + cond + ") : f32[2] return", "toy.while", "regions", "1 region given, expected 2"},
+      {"%w = toy.while(%x) (" + cond + ", region() {return}) : f32[2] return", "toy.while", "regions",
+       "region 1 has 0 arguments, expected 1"},
+      {"%w = toy.while(%x) (" + cond + ", region(%q: f64[2]) {return %q}) : f32[2] return", "toy.while", "regions",
+       "argument 0 of region 1 is f64[2], expected f32[2]"},
+      {"%w = toy.while(%x) (" + cond + ", region(%q: f32[2]) {return}) : f32[2] return", "toy.while", "C2", ""},
+      {"%y = toy.neg(%x) (region() {return}) : f32[2] return", "toy.neg", "regions", "1 region given, expected 0"},
+      {"%y = toy.constant() {value = f32[2](1, 2)} : f32[2]{layout=(0)} return", "toy.constant", "type",
+       "is stated as f32[2]{layout=(0)}"},
+  };
+  for (const auto& c : cases) {
+    try {
+      parse(with_body(c.body), ops(), "f.rlx");
+      ADD_FAILURE() << "accepted: " << c.body;
+    } catch (const VerifyError& e) {
+      EXPECT_EQ(e.op(), c.op) << c.body;
+      EXPECT_EQ(e.constraint(), c.constraint) << c.body;
+      EXPECT_NE(std::string(e.what()).find(c.what), std::string::npos) << c.body << "\n" << e.what();
+      EXPECT_NE(std::string(e.what()).find("f.rlx:"), std::string::npos) << e.what();
+    } catch (const std::exception& e) {
+      ADD_FAILURE() << c.body << "\n" << e.what();
+    }
+  }
+}
+
+TEST(Text, OverflowOfADimensionIsRefused) {
+  const std::string text =
+      "rlx 1\ngraph main(%x: f32[9223372036854775807]) {\n  %y = toy.join(%x, %x) : f32[1]\n  return\n}\n";
+  try {
+    parse(text, ops());
+    FAIL();
+  } catch (const VerifyError& e) {
+    EXPECT_EQ(e.constraint(), "infer");
+  }
+}
+
+std::string nested(int depth) {
+  std::string text = "rlx 1\ngraph main() {\n", close;
+  for (int i = 0; i < depth; ++i) {
+    const std::string c = "%c" + std::to_string(i);
+    text += "toy.while() (region() {" + c + " = toy.constant() {value = bool[](true)} : bool[] return " + c +
+            "}, region() {\n";
+    close += "return })\n";
+  }
+  return text + close + "return }";
+}
+
+TEST(Text, NestingIsLimited) {
+  const Graph g = parse(nested(max_nesting), ops());
+  verify(g, Level::hir);
+  expect_canonical(print(g));
+  EXPECT_THROW(parse(nested(max_nesting + 1), ops()), FormatError);
+  EXPECT_THROW(parse(nested(10000), ops()), FormatError);
+}
+
+}  // namespace
+}  // namespace rlx

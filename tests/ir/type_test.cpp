@@ -1,0 +1,195 @@
+#include <rlx/ir/error.hpp>
+#include <rlx/ir/type.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace rlx {
+namespace {
+
+const Dim n = Dim::symbol("n");
+
+TensorType with_layout(TensorType t, Layout l) {
+  t.layout = std::make_shared<const Layout>(std::move(l));
+  return t;
+}
+TensorType quantized(TensorType t, Quantization q) {
+  t.quantization = std::make_shared<const Quantization>(std::move(q));
+  return t;
+}
+TensorType in_space(TensorType t, Space s) {
+  t.space = s;
+  return t;
+}
+
+const std::pair<Type, std::string> printed[] = {
+    {f32({2, n}), "f32[2,n]"},
+    {f32({}), "f32[]"},
+    {tensor(DType::f8e4m3fnuz, {n * 2 + 1, floordiv(n, 2)}), "f8e4m3fnuz[2*n+1,floordiv(n, 2)]"},
+    {boolean({0}), "bool[0]"},
+    {in_space(f32({8}), Space::device), "f32[8]@device"},
+    {with_layout(f32({2, 3}), {{0, 1}}), "f32[2,3]{layout=(0,1)}"},
+    {with_layout(in_space(f32({2, 3}), Space::local), {{1, 0}, {8, 128}, {0, 4}}),
+     "f32[2,3]@local{layout=(1,0),tiles=(8,128),padding=(0,4)}"},
+    {with_layout(f32({}), {{}}), "f32[]{layout=()}"},
+    {quantized(tensor(DType::i8, {4}), {{0.1}, {-3}}), "i8[4]{scales=(0.1),zero_points=(-3)}"},
+    {quantized(tensor(DType::i4, {2, 3}), {{0.5, 1e-300}, {}, 0}), "i4[2,3]{scales=(0.5,1e-300),axis=0}"},
+    {quantized(tensor(DType::u8, {n}), {{}, {}, -1, "q4_k"}), "u8[n]{block=q4_k}"},
+    {quantized(tensor(DType::u8, {n}), {{}, {}, -1, "odd \"name\"\n"}), "u8[n]{block=\"odd \\\"name\\\"\\x0a\"}"},
+    {quantized(tensor(DType::u8, {n}), {}), "u8[n]{scales=()}"},
+    {with_layout(quantized(tensor(DType::i8, {4, 4}), {{2}, {1}}), {{0, 1}}),
+     "i8[4,4]{layout=(0,1),scales=(2),zero_points=(1)}"},
+    {SparseType{SparseFormat::csr, DType::f64, DType::i32, {n, n}, Dim::symbol("nnz")}, "csr<f64,i32>[n,n]{nnz}"},
+    {SparseType{SparseFormat::bsr, DType::c128, DType::i64, {4, n * 2}, n * 3}, "bsr<c128,i64>[4,2*n]{3*n}"},
+    {ResourceType{"sparse_lu", "umfpack", DType::f64, {n, n}}, "resource<sparse_lu,umfpack,f64>[n,n]"},
+    {ResourceType{"communicator", "", DType::f32, {}}, "resource<communicator,f32>[]"},
+    {ResourceType{"f64", "f32", DType::f16, {1}}, "resource<f64,f32,f16>[1]"},
+    {ResourceType{"", "a b,c>", DType::f64, {}}, "resource<\"\",\"a b,c>\",f64>[]"},
+    {TokenType{}, "token"},
+};
+
+TEST(Type, RoundTrips) {
+  for (const auto& [type, text] : printed) {
+    EXPECT_EQ(to_string(type), text);
+    try {
+      EXPECT_TRUE(parse_type(text) == type) << text;
+      EXPECT_EQ(to_string(parse_type(text)), text);
+    } catch (const FormatError& e) { ADD_FAILURE() << text << ": " << e.what(); }
+  }
+}
+
+TEST(Type, EveryElementTypeAndSpaceRoundTrips) {
+  for (int d = 0; d < dtype_count; ++d)
+    for (int s = 0; s <= static_cast<int>(Space::flash); ++s) {
+      const Type t = in_space(tensor(static_cast<DType>(d), {n, 3}), static_cast<Space>(s));
+      EXPECT_TRUE(parse_type(to_string(t)) == t) << to_string(t);
+    }
+  for (int f = 0; f <= static_cast<int>(SparseFormat::ell); ++f)
+    EXPECT_EQ(parse_sparse_format(name(static_cast<SparseFormat>(f))), static_cast<SparseFormat>(f));
+  EXPECT_FALSE(parse_space("nowhere"));
+  EXPECT_FALSE(parse_sparse_format(""));
+}
+
+TEST(Type, DoublesRoundTripExactly) {
+  for (double v :
+       {1.0 / 3, 0x1p-1074, std::numeric_limits<double>::max(), -0.0, 1e22, std::numeric_limits<double>::infinity()}) {
+    const Type t = quantized(tensor(DType::i8, {1}), {{v}});
+    const Type back = parse_type(to_string(t));
+    EXPECT_TRUE(back == t) << to_string(t);
+  }
+}
+
+TEST(Type, ParsesWithSpaces) {
+  EXPECT_TRUE(parse_type(" f32[ 2 , n ]@device{ layout = ( 1 , 0 ) } ") ==
+              Type(with_layout(in_space(f32({2, n}), Space::device), {{1, 0}})));
+  EXPECT_TRUE(parse_type("resource < lu , f64 > [ ]") == Type(ResourceType{"lu"}));
+}
+
+TEST(Type, RefusesMalformedText) {
+  const std::pair<std::string, std::uint64_t> table[] = {{"", 0},
+                                                         {"f31[2]", 0},
+                                                         {"f32", 3},
+                                                         {"f32[", 4},
+                                                         {"f32[2", 5},
+                                                         {"f32[2,]", 6},
+                                                         {"f32[,2]", 4},
+                                                         {"f32[2]]", 6},
+                                                         {"f32[-1]", 4},
+                                                         {"f32[n-n-1]", 4},
+                                                         {"f32[99999999999999999999]", 4},
+                                                         {"f32[2]@", 7},
+                                                         {"f32[2]@moon", 7},
+                                                         {"f32[2] @device", 7},
+                                                         {"f32[2]{}", 7},
+                                                         {"f32[2]{layout=(0)", 17},
+                                                         {"f32[2]{layout=(1)}", 15},
+                                                         {"f32[2]{layout=()}", 7},
+                                                         {"f32[2,2]{layout=(0,0)}", 9},
+                                                         {"f32[2]{tiles=(8)}", 7},
+                                                         {"f32[2]{layout=(0),layout=(0)}", 18},
+                                                         {"f32[2]{layout=(0),tiles=(0)}", 7},
+                                                         {"f32[2]{layout=(0),padding=(1,2)}", 7},
+                                                         {"f32[2]{layout=(0),padding=(-1)}", 7},
+                                                         {"f32[2]{color=(1)}", 7},
+                                                         {"f32[2]{layout(0)}", 13},
+                                                         {"i8[2]{scales=(0.1,0.2)}", 6},
+                                                         {"i8[2]{scales=(0.1),zero_points=(1,2),axis=0}", 6},
+                                                         {"i8[2]{scales=(x)}", 14},
+                                                         {"i8[2]{scales=(1e999)}", 14},
+                                                         {"i8[2]{scales=(1),axis=1}", 22},
+                                                         {"i8[2]{scales=(1),axis=99999999999}", 22},
+                                                         {"i8[2]{zero_points=(99999999999999999999)}", 19},
+                                                         {"u8[2]{block=}", 12},
+                                                         {"u8[2]{block=\"q}", 15},
+                                                         {"u8[2]{block=\"\\q\"}", 15},
+                                                         {"u8[2]{block=\"\\x4\"}", 16},
+                                                         {"csr[2,2]{1}", 3},
+                                                         {"csr<f64,f32>[2,2]{1}", 8},
+                                                         {"csr<f64,i32>[2]{1}", 12},
+                                                         {"csr<f64,i32>[2,2]", 17},
+                                                         {"csr<f64,i32>[2,2]{-1}", 18},
+                                                         {"csr<f64>[2,2]{1}", 7},
+                                                         {"resource<lu>[2]", 11},
+                                                         {"resource<lu,f99>[2]", 12},
+                                                         {"resource<lu,a,b>[2]", 14},
+                                                         {"resource<,f64>[2]", 9},
+                                                         {"resource[2]", 8},
+                                                         {"tokens", 0},
+                                                         {"token[2]", 5},
+                                                         {"token x", 6},
+                                                         {"f32[2]\xff", 6},
+                                                         {std::string("f32[2\0]", 7), 5}};
+  for (const auto& [text, offset] : table) {
+    try {
+      const Type t = parse_type(text);
+      ADD_FAILURE() << "accepted: " << text << " as " << to_string(t);
+    } catch (const FormatError& e) { EXPECT_EQ(e.offset(), offset) << text << ": " << e.what(); }
+  }
+}
+
+TEST(Type, EveryPrefixIsRefusedOrATypeAndNothingElseIsThrown) {
+  for (const auto& [type, text] : printed)
+    for (std::size_t length = 0; length < text.size(); ++length) {
+      try {
+        parse_type(text.substr(0, length));
+      } catch (const FormatError& e) { EXPECT_LE(e.offset(), length) << text.substr(0, length); }
+    }
+}
+
+TEST(Type, RefusesBombs) {
+  EXPECT_THROW(parse_type("f32[" + std::string(1000000, '(')), FormatError);
+  EXPECT_THROW(parse_type(std::string(1000000, 'f')), FormatError);
+  std::string wide = "f32[1";
+  for (int i = 0; i < 10000; ++i) wide += ",1";
+  EXPECT_EQ(std::get<TensorType>(parse_type(wide + "]")).rank(), 10001);
+}
+
+TEST(Type, EqualityComparesWhatPointersHold) {
+  EXPECT_TRUE(with_layout(f32({2, 3}), {{0, 1}}) == with_layout(f32({2, 3}), {{0, 1}}));
+  EXPECT_FALSE(with_layout(f32({2, 3}), {{0, 1}}) == with_layout(f32({2, 3}), {{1, 0}}));
+  EXPECT_FALSE(with_layout(f32({2, 3}), {{1, 0}}) == f32({2, 3}));
+  EXPECT_FALSE(quantized(f32({2}), {{1}}) == quantized(f32({2}), {{2}}));
+  EXPECT_FALSE(in_space(f32({2}), Space::host) == f32({2}));
+  EXPECT_FALSE(f32({2}) == f64({2}));
+  EXPECT_FALSE(f32({2}) == f32({n}));
+}
+
+TEST(Type, SubstitutesAndKnowsConstants) {
+  const Type sparse = SparseType{SparseFormat::csr, DType::f64, DType::i32, {4, 4}, n};
+  EXPECT_FALSE(is_constant(sparse));
+  EXPECT_EQ(to_string(substitute(sparse, {{"n", 7}})), "csr<f64,i32>[4,4]{7}");
+  EXPECT_TRUE(is_constant(substitute(sparse, {{"n", 7}})));
+  const Type tensor_type = with_layout(f32({n, 2}), {{0, 1}});
+  EXPECT_EQ(to_string(substitute(tensor_type, {{"n", 3}})), "f32[3,2]{layout=(0,1)}");
+  EXPECT_FALSE(is_constant(Type(ResourceType{"lu", "", DType::f64, {n}})));
+  EXPECT_TRUE(is_constant(Type(TokenType{})));
+  EXPECT_TRUE(substitute(TokenType{}, {}) == Type(TokenType{}));
+}
+
+}  // namespace
+}  // namespace rlx

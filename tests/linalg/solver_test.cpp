@@ -1,0 +1,212 @@
+// Solver: the choice of method and its reason, updates, refusals that leave it whole, and many threads at once.
+#include <rlx/linalg/linalg.hpp>
+
+#include <rlx/ir/error.hpp>
+
+#include <cmath>
+#include <thread>
+
+#include "shared_matrices.hpp"
+
+namespace rlx::linalg::testing {
+namespace {
+
+using c128 = std::complex<double>;
+
+/// Five-point Laplacian of an m x m grid plus `shift` on the diagonal.
+OwnedCsr<double> grid(std::int64_t m, double shift = 0) {
+  const std::int64_t n = m * m;
+  OwnedCsr<double> a{n, n, {0}, {}, {}};
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t r = i / m, c = i % m;
+    const auto put = [&](bool there, std::int64_t j, double v) {
+      if (!there) return;
+      a.columns.push_back(static_cast<std::int32_t>(j));
+      a.values.push_back(v);
+    };
+    put(r > 0, i - m, -1);
+    put(c > 0, i - 1, -1);
+    put(true, i, 4 + shift);
+    put(c + 1 < m, i + 1, -1);
+    put(r + 1 < m, i + m, -1);
+    a.offsets.push_back(static_cast<std::int32_t>(a.columns.size()));
+  }
+  return a;
+}
+
+std::vector<double> wave(std::int64_t n) {
+  std::vector<double> b(static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = std::sin(1.0 + static_cast<double>(i));
+  return b;
+}
+
+template <class E, class F>
+void expect_throw(F act, std::string_view part) {
+  try {
+    act();
+    ADD_FAILURE() << "nothing was thrown, expected: " << part;
+  } catch (const E& e) { EXPECT_NE(std::string_view(e.what()).find(part), std::string_view::npos) << e.what(); }
+}
+
+TEST(Solver, ChoosesExplainsAndMeasures) {
+  const auto a = grid(20);
+  Solver solver(a.view());
+  EXPECT_EQ(solver.method(), SolveMethod::cholesky);
+  EXPECT_EQ(solver.reason().rfind("cholesky", 0), 0u) << solver.reason();
+  EXPECT_EQ(solver.provider(), "cholmod");
+  EXPECT_GT(solver.rcond(), 1e-4);
+  const auto b = wave(solver.rows());
+  std::vector<double> x(b.size());
+  const SolveInfo info = solver.solve(b, x);
+  EXPECT_LE(info.backward_error, 1e-15);
+  EXPECT_LE(info.relative_residual, 1e-13);
+  EXPECT_TRUE(info.warnings.empty());
+  EXPECT_EQ(info.method, "cholesky");
+  const DispatchReport report = solver.report();
+  EXPECT_EQ(report.unresolved(), 0u);
+  EXPECT_GE(report.rows.size(), 5u);
+}
+
+TEST(Solver, MethodsAgree) {
+  const auto a = grid(12);
+  const auto b = wave(a.rows);
+  std::vector<std::vector<double>> solutions;
+  for (const SolveMethod m : {SolveMethod::lu, SolveMethod::cholesky, SolveMethod::cg}) {
+    const Solver solver(a.view(), {.method = m});
+    std::vector<double> x = b;  // b and x may be the same memory
+    const SolveInfo info = solver.solve(x, x);
+    EXPECT_EQ(info.iterations > 0, m == SolveMethod::cg);
+    EXPECT_EQ(info.rcond != info.rcond, m == SolveMethod::cg);
+    solutions.push_back(x);
+  }
+  EXPECT_LE(relative_difference(solutions[1], solutions[0]), 1e-13);
+  EXPECT_LE(relative_difference(solutions[2], solutions[0]), 1e-9);
+}
+
+TEST(Solver, UpdatesWithNewValuesAndNewPatterns) {
+  auto a = grid(10);
+  Solver solver(a.view());
+  const auto b = wave(a.rows);
+  std::vector<double> x(b.size()), y(b.size());
+  solver.solve(b, x);
+  // The solver has a copy: values changed without update change nothing.
+  for (double& v : a.values) v *= 2;
+  solver.solve(b, y);
+  EXPECT_EQ(x, y);
+  solver.update(a.view());
+  solver.solve(b, y);
+  for (double& v : y) v *= 2;
+  EXPECT_LE(relative_difference(y, x), 1e-14);
+  const auto dense = from_dense<double>(2, 2, {1, 2, 3, 4});
+  expect_throw<ArgumentError>([&] { solver.update(dense.view()); }, "new matrix");
+  auto fewer = from_dense<double>(a.rows, a.rows, [&] {
+    std::vector<double> d(static_cast<std::size_t>(a.rows * a.rows));
+    for (std::int64_t i = 0; i < a.rows; ++i) d[static_cast<std::size_t>(i * a.rows + i)] = 2;
+    return d;
+  }());
+  solver.update(fewer.view());
+  EXPECT_EQ(solver.entries(), a.rows);
+  solver.solve(b, y);
+  EXPECT_DOUBLE_EQ(y[3], b[3] / 2);
+}
+
+TEST(Solver, FallsToLuOnlyWhenItChoseItself) {
+  const auto indefinite = grid(10, -3.9);  // symmetric, its diagonal positive, its smallest eigenvalues not
+  Solver solver(indefinite.view());
+  EXPECT_EQ(solver.method(), SolveMethod::lu);
+  EXPECT_NE(solver.reason().find("cholesky was tried"), std::string::npos) << solver.reason();
+  EXPECT_NE(solver.reason().find("not positive definite"), std::string::npos) << solver.reason();
+  const auto b = wave(indefinite.rows);
+  std::vector<double> x(b.size());
+  EXPECT_LE(solver.solve(b, x).backward_error, 1e-14);
+  solver.update(indefinite.view());
+  EXPECT_EQ(solver.method(), SolveMethod::lu);
+  expect_throw<NumericalError>([&] { Solver(indefinite.view(), {.method = SolveMethod::cholesky}); }, "not positive definite");
+  const auto unsymmetric = from_dense<double>(2, 2, {2, 1, 0, 2});
+  expect_throw<NumericalError>([&] { Solver(unsymmetric.view(), {.method = SolveMethod::cholesky}); }, "not symmetric");
+  expect_throw<NumericalError>([&] { Solver(unsymmetric.view(), {.method = SolveMethod::cg}); }, "not symmetric");
+}
+
+TEST(Solver, RefusesAndSurvives) {
+  const auto good = grid(6);
+  Solver solver(good.view());
+  auto singular = good;
+  std::fill(singular.values.begin(), singular.values.end(), 0.0);
+  expect_throw<NumericalError>([&] { solver.update(singular.view()); }, "singular");
+  const auto b = wave(good.rows);
+  std::vector<double> x(b.size()), shorter(b.size() - 1);
+  EXPECT_LE(solver.solve(b, x).backward_error, 1e-15);  // with the matrix from before
+  expect_throw<ArgumentError>([&] { solver.solve(b, shorter); }, "35");
+  expect_throw<ArgumentError>([&] { solver.solve(std::vector<c128>(36), std::span<c128>()); }, "c128");
+  auto infinite = b;
+  infinite[5] = INFINITY;
+  expect_throw<ArgumentError>([&] { solver.solve(infinite, x); }, "not finite at 5");
+  const auto wide = from_dense<double>(2, 3, {1, 0, 0, 0, 1, 0});
+  expect_throw<ArgumentError>([&] { Solver{wide.view()}; }, "square");
+  const OwnedCsr<double> empty{};
+  expect_throw<ArgumentError>([&] { Solver{empty.view()}; }, "empty");
+  expect_throw<ArgumentError>([&] { Solver(good.view(), {.device = "nonesuch"}); }, "nonesuch");
+}
+
+TEST(Solver, CgReportsHowFarItCame) {
+  const auto a = grid(30);
+  const Solver solver(a.view(), {.method = SolveMethod::cg, .max_iterations = 4});
+  const auto b = wave(a.rows);
+  std::vector<double> x(b.size());
+  try {
+    solver.solve(b, x);
+    ADD_FAILURE() << "4 iterations are too few";
+  } catch (const NumericalError& e) {
+    EXPECT_EQ(e.iterations(), 4);
+    EXPECT_GT(e.residual(), 1e-12);
+    EXPECT_NE(x[0], 0);  // the iterate is there
+  }
+}
+
+TEST(Solver, ComplexMatricesAndUnsortedEntries) {
+  // Entries out of order and one given twice: 2+1i = (1) + (1+1i).
+  const std::vector<std::int64_t> offsets{0, 3, 5}, columns{1, 0, 0, 1, 0};
+  const std::vector<c128> values{{0, 1}, {1, 0}, {1, 1}, {3, 0}, {1, 0}};
+  const CsrView a{2, 2, offsets, columns, values};
+  static_assert(std::is_same_v<decltype(a), const CsrView<c128, std::int64_t>>);
+  const Solver solver(a);
+  EXPECT_EQ(solver.entries(), 4);
+  EXPECT_EQ(solver.dtype(), DType::c128);
+  std::vector<c128> x(2);
+  const std::vector<c128> b{c128(2, 1) + c128(0, 1), c128(4, 0)};  // A (1, 1)
+  EXPECT_LE(solver.solve(b, x).backward_error, 1e-15);
+  EXPECT_LE(std::abs(x[0] - 1.0) + std::abs(x[1] - 1.0), 1e-14);
+}
+
+TEST(Solver, WarnsOfIllConditionedMatrices) {
+  const auto a = from_dense<double>(2, 2, {1, 1, 1, 1 + 1e-12});
+  const Solver solver(a.view(), {.method = SolveMethod::lu});
+  ASSERT_EQ(solver.warnings().size(), 1u);
+  EXPECT_NE(solver.warnings()[0].find("ill-conditioned"), std::string::npos);
+}
+
+TEST(Solver, ManyThreadsSolveAtOnce) {
+  const auto a = grid(25);
+  const Solver solver(a.view());
+  std::vector<std::thread> threads;
+  std::vector<double> worst(4);
+  for (std::size_t t = 0; t < worst.size(); ++t)
+    threads.emplace_back([&, t] {
+      std::vector<double> b(static_cast<std::size_t>(a.rows), static_cast<double>(t + 1)), x(b.size());
+      for (int i = 0; i < 5; ++i) worst[t] = std::max(worst[t], solver.solve(b, x).backward_error);
+    });
+  for (auto& t : threads) t.join();
+  for (double w : worst) EXPECT_LE(w, 1e-15);
+}
+
+TEST(Solver, ReferenceDeviceSolvesSmallSystems) {
+  const auto a = grid(5);
+  const Solver solver(a.view(), {.device = "reference"});
+  const auto b = wave(a.rows);
+  std::vector<double> x(b.size());
+  EXPECT_LE(solver.solve(b, x).backward_error, 1e-14);
+  EXPECT_EQ(solver.provider(), "reference");
+}
+
+}  // namespace
+}  // namespace rlx::linalg::testing
