@@ -37,6 +37,7 @@ class NullDevice final : public Device {
   NullDevice() {
     target_.device = "null";
     target_.description = "nothing";
+    target_.compute = storable;
   }
   const Target& target() const override { return target_; }
   std::span<const KernelRecord> records() const override { return {}; }

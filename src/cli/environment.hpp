@@ -11,6 +11,7 @@ inline std::span<const EnvironmentVariable> environment_variables() {
   static constexpr EnvironmentVariable table[] = {
       {"RLX_POLICY", "prefer-native, force-common or force-native: which lowerings dispatch may take"},
       {"RLX_REPRODUCIBLE", "1: refuse records that do not give the same bits every time"},
+      {"RLX_DEVICE", "device of tensors and compiled functions that name none (else the first real one that is available)"},
       {"RLX_CHECKED", "1 or 0: check indices of gather and scatter (rlx: on unless 0)"},
       {"RLX_THREADS", "threads of the cpu device"},
       {"RLX_ISA", "instruction level of generated host code, for the same bits on different processors"},

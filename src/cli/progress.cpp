@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 
 namespace rlx::cli {
@@ -17,7 +16,7 @@ Progress::~Progress() {
     const std::lock_guard lock(mutex_);
     done_ = true;
   }
-  changed_.notify_all();
+  ended_.notify_all();
   painter_.join();
 }
 
@@ -25,24 +24,16 @@ void Progress::stage(std::string what) {
   if (!terminal_) return;
   const std::lock_guard lock(mutex_);
   what_ = std::move(what);
-  ++stages_;
-  changed_.notify_all();
+  since_ = std::chrono::steady_clock::now();
 }
 
 void Progress::show() {
   using namespace std::chrono_literals;
   std::unique_lock lock(mutex_);
   bool painted = false;
-  std::uint64_t seen = stages_;
-  auto since = std::chrono::steady_clock::now();
-  while (!done_) {
-    if (changed_.wait_for(lock, 500ms, [&] { return done_ || stages_ != seen; })) {
-      seen = stages_;
-      since = std::chrono::steady_clock::now();
-      continue;
-    }
+  while (!ended_.wait_for(lock, 500ms, [&] { return done_; })) {
     if (what_.empty()) continue;
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - since).count();
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - since_).count();
     std::fprintf(stderr, "\r\033[K%s ... %lld s", what_.c_str(), static_cast<long long>(seconds));
     std::fflush(stderr);
     painted = true;

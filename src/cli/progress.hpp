@@ -1,5 +1,6 @@
 // One changing line on standard error while something takes long; nothing where that is no terminal.
 #pragma once
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <string>
@@ -13,16 +14,16 @@ class Progress {
   ~Progress();  ///< Clears the line.
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
-  /// What goes on from now on; the line appears when it has gone on for half a second, with the seconds since.
+  /// What goes on from now on. The line is painted every half second, with the seconds since this stage began.
   void stage(std::string what);
 
  private:
   void show();
   const bool terminal_;
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable ended_;
   std::string what_;
-  std::uint64_t stages_ = 0;
+  std::chrono::steady_clock::time_point since_{};
   bool done_ = false;
   std::thread painter_;
 };

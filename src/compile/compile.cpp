@@ -1,6 +1,7 @@
 #include <rlx/compile/compile.hpp>
 
 #include "compile/dispatch.hpp"
+#include "compile/elide_copies.hpp"
 #include "compile/lower/lower.hpp"
 #include "compile/plan_memory.hpp"
 
@@ -36,6 +37,8 @@ Program compile_program(const Graph& hir, const Registry& registry, const Target
   Program p{std::move(d.mir), Graph(hir.name), {}, 0};
   if (!target.interprets) {
     p.lir = compile::lower(p.mir, registry, target, options, d.report);
+    verify(p.lir, Level::lir);
+    compile::elide_copies(p.lir);
     verify(p.lir, Level::lir);
     p.arena_bytes = compile::plan_memory(p.lir, target);
     verify(p.lir, Level::lir);

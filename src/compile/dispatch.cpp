@@ -107,6 +107,8 @@ class Dispatcher {
       add_unique(row.provider, target_.interprets ? "reference" : "generated");
       if (first) row.lowering = target_.interprets ? "reference" : "generated";
       out = keep(from, n, operands);
+      // An Extern operator is legal in MIR only as a call: here one of its reference.
+      if (!n.op->is_primitive()) b_.graph().node(b_.graph().value(out.front().id).node).record = "reference";
     }
     --depth_;
     return out;

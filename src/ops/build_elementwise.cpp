@@ -98,13 +98,17 @@ Value compare(Value x, Value y, Direction d) { return elementwise<2>("compare", 
 Value convert(Value x, DType t) { return x.dtype() == t ? x : elementwise<1>("convert", {x}, DTypeAttrs{.dtype = t}); }
 Value bitcast(Value x, DType t) { return x.dtype() == t ? x : elementwise<1>("bitcast", {x}, DTypeAttrs{.dtype = t}); }
 
-Value operator+(Value x, double y) { return add(x, full_like(x, y)); }
-Value operator-(Value x, double y) { return sub(x, full_like(x, y)); }
-Value operator*(Value x, double y) { return mul(x, full_like(x, y)); }
-Value operator/(Value x, double y) { return div(x, full_like(x, y)); }
-Value operator+(double x, Value y) { return add(full_like(y, x), y); }
-Value operator-(double x, Value y) { return sub(full_like(y, x), y); }
-Value operator*(double x, Value y) { return mul(full_like(y, x), y); }
-Value operator/(double x, Value y) { return div(full_like(y, x), y); }
-
 }  // namespace rlx::ops
+
+namespace rlx {
+
+Value operator+(Value x, double y) { return ops::add(x, ops::full_like(x, y)); }
+Value operator-(Value x, double y) { return ops::sub(x, ops::full_like(x, y)); }
+Value operator*(Value x, double y) { return ops::mul(x, ops::full_like(x, y)); }
+Value operator/(Value x, double y) { return ops::div(x, ops::full_like(x, y)); }
+Value operator+(double x, Value y) { return ops::add(ops::full_like(y, x), y); }
+Value operator-(double x, Value y) { return ops::sub(ops::full_like(y, x), y); }
+Value operator*(double x, Value y) { return ops::mul(ops::full_like(y, x), y); }
+Value operator/(double x, Value y) { return ops::div(ops::full_like(y, x), y); }
+
+}  // namespace rlx

@@ -9,7 +9,8 @@ namespace rlx::runtime {
 
 std::shared_ptr<Device> open_device(std::string_view name) {
   static std::mutex mutex;
-  static std::map<std::string, std::shared_ptr<Device>, std::less<>> opened;
+  // Never destroyed: drivers' own static objects may be gone by the time this one would go.
+  static auto& opened = *new std::map<std::string, std::shared_ptr<Device>, std::less<>>;
   const std::lock_guard lock(mutex);
   if (const auto it = opened.find(name); it != opened.end()) return it->second;
   std::string known;

@@ -161,6 +161,30 @@ TEST(EmitLlvmTypes, Conversions) {
     }
 }
 
+// Integers that f64 does not hold: on the way to bf16 they must not become ties.
+TEST(EmitLlvmTypes, LargeIntegersRoundOnce) {
+  const double ulp = std::ldexp(1.0, 55), low = std::ldexp(1.0, 62);  // of bf16 at 2^62
+  const std::int64_t start = std::int64_t{1} << 62, half = std::int64_t{1} << 54;
+  const std::pair<std::int64_t, double> signed_cases[] = {{start + half, low}, {start + half + 1, low + ulp}, {start + 3 * half, low + 2 * ulp},
+                                                          {start + 3 * half - 1, low + ulp}, {-start - half, -low}, {-start - half - 1, -low - ulp},
+                                                          {-start - 3 * half + 1, -low - ulp}, {257, 256}, {-259, -260}};
+  const std::pair<std::uint64_t, double> unsigned_cases[] = {{2 * (static_cast<std::uint64_t>(start) + static_cast<std::uint64_t>(half)) + 1, 2 * (low + ulp)},
+                                                             {2 * (static_cast<std::uint64_t>(start) + static_cast<std::uint64_t>(half)), 2 * low}, {259, 260}};
+  const auto check = [](DType from, const HostTensor& x, std::int64_t n, const auto& cases) {
+    Program p;
+    std::vector<Value> b = {p.buffer(from, n), p.buffer(DType::bf16, n)};
+    p.kernel({n}, b, 1, [](const Body& k) { k.store(1, k.index[0], k.convert(k.load(0, k.index[0]), DType::bf16)); });
+    const auto r = run_everywhere(p, {x, HostTensor(DType::bf16, {n})});
+    for (std::int64_t i = 0; i < n; ++i) EXPECT_EQ(r[1].get_f64(i), cases[i].second) << cases[i].first;
+  };
+  const auto n = static_cast<std::int64_t>(std::size(signed_cases)), m = static_cast<std::int64_t>(std::size(unsigned_cases));
+  HostTensor x(DType::i64, {n}), y(DType::u64, {m});
+  for (std::int64_t i = 0; i < n; ++i) x.set_i64(i, signed_cases[i].first);
+  for (std::int64_t i = 0; i < m; ++i) y.set_u64(i, unsigned_cases[i].first);
+  check(DType::i64, x, n, signed_cases);
+  check(DType::u64, y, m, unsigned_cases);
+}
+
 TEST(EmitLlvmTypes, Complex) {
   for (DType t : {DType::c64, DType::c128}) {
     const std::int64_t n = 77;

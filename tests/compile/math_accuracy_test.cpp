@@ -22,6 +22,7 @@ struct Case {
   MpfrUnary exact;
   double low, high;         ///< Uniform samples come from here, half of all; the other half are random bits.
   double f32_ulp, f64_ulp;
+  MpfrUnary unit = nullptr;  ///< Errors count in units of this where it is larger than the result, as near some zeros.
 };
 
 // As IEEE 754 has it, and MPFR has not: 1 / sqrt(-0) is -infinity.
@@ -29,6 +30,75 @@ int inverse_sqrt(mpfr_ptr y, mpfr_srcptr x, mpfr_rnd_t r) {
   if (!mpfr_zero_p(x)) return mpfr_rec_sqrt(y, x, r);
   mpfr_set_inf(y, mpfr_signbit(x) ? -1 : 1);
   return 0;
+}
+
+// Newton's iteration, in double and then twice Halley's, on erfc where erf is near 1.
+int inverse_erf(mpfr_ptr r, mpfr_srcptr x, mpfr_rnd_t round) {
+  const double v = mpfr_get_d(x, MPFR_RNDN), a = std::fabs(v);
+  if (!(a < 1) || a == 0) return mpfr_set_d(r, a == 0 ? v : a == 1 ? std::copysign(INFINITY, v) : NAN, round);
+  const bool outer = a > 0.5;
+  double y = outer ? std::sqrt(-std::log1p(-a)) : a * 0.886;
+  for (int i = 0; i < 60; ++i) {
+    const double slope = 1.1283791670955126 * std::exp(-y * y);
+    y += outer ? (std::log(std::erfc(y)) - std::log1p(-a)) * std::erfc(y) / slope : (a - std::erf(y)) / slope;
+  }
+  mpfr_t z, miss, slope;
+  mpfr_inits2(200, z, miss, slope, static_cast<mpfr_ptr>(nullptr));
+  mpfr_set_d(z, y, MPFR_RNDN);
+  for (int i = 0; i < 3; ++i) {
+    if (outer) {
+      mpfr_erfc(miss, z, MPFR_RNDN);
+      mpfr_set_d(slope, a, MPFR_RNDN);
+      mpfr_ui_sub(slope, 1, slope, MPFR_RNDN);
+      mpfr_sub(miss, slope, miss, MPFR_RNDN);
+    } else {
+      mpfr_erf(miss, z, MPFR_RNDN);
+      mpfr_sub_d(miss, miss, a, MPFR_RNDN);
+    }
+    mpfr_sqr(slope, z, MPFR_RNDN);
+    mpfr_exp(slope, slope, MPFR_RNDN);  // divided by 2 / sqrt(pi) is 1 / erf'
+    mpfr_mul(miss, miss, slope, MPFR_RNDN);
+    mpfr_const_pi(slope, MPFR_RNDN);
+    mpfr_sqrt(slope, slope, MPFR_RNDN);
+    mpfr_mul(miss, miss, slope, MPFR_RNDN);
+    mpfr_div_ui(miss, miss, 2, MPFR_RNDN);
+    mpfr_mul(slope, z, miss, MPFR_RNDN);
+    mpfr_add_ui(slope, slope, 1, MPFR_RNDN);
+    mpfr_div(miss, miss, slope, MPFR_RNDN);
+    mpfr_sub(z, z, miss, MPFR_RNDN);
+  }
+  mpfr_setsign(r, z, v < 0, round);
+  mpfr_clears(z, miss, slope, static_cast<mpfr_ptr>(nullptr));
+  return 0;
+}
+int log_gamma(mpfr_ptr y, mpfr_srcptr x, mpfr_rnd_t r) {
+  int sign;
+  return mpfr_lgamma(y, &sign, x, r);
+}
+// As the operator has it at 0 and at -infinity.
+int digamma(mpfr_ptr y, mpfr_srcptr x, mpfr_rnd_t r) {
+  if (mpfr_zero_p(x)) mpfr_set_inf(y, mpfr_signbit(x) ? 1 : -1);
+  else if (mpfr_sgn(x) < 0 && mpfr_integer_p(x)) mpfr_set_nan(y);
+  else return mpfr_digamma(y, x, r);
+  return 0;
+}
+int at_least_one(mpfr_ptr y) {
+  mpfr_abs(y, y, MPFR_RNDN);
+  if (mpfr_cmp_ui(y, 1) < 0) mpfr_set_ui(y, 1, MPFR_RNDN);
+  return 0;
+}
+/// What the reflection formulas of negative arguments subtract; 0 elsewhere.
+int log_gamma_unit(mpfr_ptr y, mpfr_srcptr x, mpfr_rnd_t r) {
+  if (mpfr_cmp_d(x, -0.5) > 0) return mpfr_set_ui(y, 0, r);
+  mpfr_neg(y, x, r);
+  log_gamma(y, y, r);
+  return at_least_one(y);
+}
+int digamma_unit(mpfr_ptr y, mpfr_srcptr x, mpfr_rnd_t r) {
+  if (mpfr_sgn(x) >= 0) return mpfr_set_ui(y, 0, r);
+  mpfr_ui_sub(y, 1, x, r);
+  digamma(y, y, r);
+  return at_least_one(y);
 }
 
 const Case cases[] = {{"exp", mpfr_exp, -104, 90, 1.5, 1.5},       {"expm1", mpfr_expm1, -3, 3, 2, 2},
@@ -39,7 +109,9 @@ const Case cases[] = {{"exp", mpfr_exp, -104, 90, 1.5, 1.5},       {"expm1", mpf
                       {"acos", mpfr_acos, -1, 1, 2, 4},            {"atan", mpfr_atan, -5, 5, 2, 2},
                       {"sinh", mpfr_sinh, -5, 5, 2.5, 4},          {"cosh", mpfr_cosh, -5, 5, 2.5, 4},
                       {"tanh", mpfr_tanh, -4, 4, 2, 4},            {"erf", mpfr_erf, -4, 4, 2, 4},
-                      {"erfc", mpfr_erfc, -4, 12, 1.5, 4}};
+                      {"erfc", mpfr_erfc, -4, 12, 1.5, 4},
+                      {"erfinv", inverse_erf, -1, 1, 4, 8},        {"lgamma", log_gamma, -12, 20, 4, 8, log_gamma_unit},
+                      {"digamma", digamma, -12, 20, 4, 8, digamma_unit}};
 
 template <class T> T random_bits(std::mt19937_64& g) {
   using U = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
@@ -65,7 +137,7 @@ template <class T> std::vector<T> samples(const Case& c) {
 }
 
 /// Distance in units of the last place of the exact value, as MPFR has it.
-template <class T> double ulps(T got, mpfr_srcptr exact) {
+template <class T> double ulps(T got, mpfr_srcptr exact, mpfr_srcptr unit = nullptr) {
   const T nearest = sizeof(T) == 4 ? static_cast<T>(mpfr_get_flt(exact, MPFR_RNDN)) : static_cast<T>(mpfr_get_d(exact, MPFR_RNDN));
   if (mpfr_nan_p(exact)) return std::isnan(got) ? 0 : 1e30;
   if (got == nearest) return 0;
@@ -77,6 +149,7 @@ template <class T> double ulps(T got, mpfr_srcptr exact) {
   }
   int exponent = std::numeric_limits<T>::min_exponent;
   if (mpfr_regular_p(exact)) exponent = std::max<int>(exponent, static_cast<int>(mpfr_get_exp(exact)));
+  if (unit && mpfr_regular_p(unit)) exponent = std::max<int>(exponent, static_cast<int>(mpfr_get_exp(unit)));
   mpfr_t d;
   mpfr_init2(d, 300);
   mpfr_set_d(d, static_cast<double>(got), MPFR_RNDN);
@@ -110,12 +183,13 @@ template <class T> void measure(const Case& c, double limit) {
   const std::vector<T> got = evaluate<T>(emit_llvm::best_host_isa(), c.op, x);
   double worst = 0;
   T where = 0;
-  mpfr_t a, y;
-  mpfr_inits2(200, a, y, static_cast<mpfr_ptr>(nullptr));
+  mpfr_t a, y, unit;
+  mpfr_inits2(200, a, y, unit, static_cast<mpfr_ptr>(nullptr));
   for (std::size_t i = 0; i < x.size(); ++i) {
     mpfr_set_d(a, static_cast<double>(x[i]), MPFR_RNDN);
     c.exact(y, a, MPFR_RNDN);
-    const double e = ulps(got[i], y);
+    if (c.unit) c.unit(unit, a, MPFR_RNDN);
+    const double e = ulps(got[i], y, c.unit ? unit : nullptr);
     if (e > worst) {
       worst = e;
       where = x[i];
@@ -126,7 +200,7 @@ template <class T> void measure(const Case& c, double limit) {
       EXPECT_EQ(std::signbit(got[i]), negative) << c.op << " of " << x[i] << " has the wrong zero";
     }
   }
-  mpfr_clears(a, y, static_cast<mpfr_ptr>(nullptr));
+  mpfr_clears(a, y, unit, static_cast<mpfr_ptr>(nullptr));
   const std::string type = sizeof(T) == 4 ? "f32" : "f64";
   ::testing::Test::RecordProperty(std::string(c.op) + "_" + type, std::to_string(worst));
   std::printf("  %-6s %s worst %.3f ulp at %.17g\n", c.op, type.c_str(), worst, static_cast<double>(where));

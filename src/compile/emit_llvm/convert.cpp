@@ -24,11 +24,21 @@ V from_float(Ir& ir, const Machine& machine, V x, DType to) {
   return y;
 }
 
+/// x if below 2^53 in size, else x with its low 11 bits folded into the one above: a value of f64 that rounds further as x does
+/// (Boldo and Melquiond, as in to_float_odd).
+V short_integer(V x, bool is_signed) {
+  const V high = is_signed ? ashr(x, 53) : lshr(x, 53);
+  const V fits = is_signed ? eq(high, 0.0) | eq(high, -1.0) : eq(high, 0.0);
+  const V kept = bits_and(x, ~std::int64_t{2047});
+  return select(fits, x, select(eq(kept, x), x, bits_or(kept, 2048)));
+}
+
 V from_integer(Ir& ir, const Machine& machine, V x, bool is_signed, DType to) {
   if (is_floating(to)) {
-    // Through f64, which holds 32 bits exactly; more are rounded to odd there by nobody, 2^-53 away from a tie at most.
+    // Narrow ones through f64, which holds 53 bits exactly; of larger integers the low bits are rounded to odd first.
     const bool direct = to == DType::f32 || to == DType::f64;
     const LLVMTypeRef t = to == DType::f32 ? ir.f32 : ir.f64;
+    if (!direct && Ir::bits(x.type()) == 64) x = short_integer(x, is_signed);
     const V f = is_signed ? signed_to_float(x, t) : unsigned_to_float(x, t);
     return direct ? f : from_float(ir, machine, f, to);
   }
@@ -59,25 +69,28 @@ Val convert(Ir& ir, const Machine& machine, const Val& x, DType to) {
   return {to, from_integer(ir, machine, x.re, is_signed_integer(from), to)};
 }
 
-V reduce_precision(V x, int exponent_bits, int mantissa_bits) {
-  const bool wide = is_f64(x);
-  const int mantissa = wide ? 52 : 23, bias = wide ? 1023 : 127;
-  V bits = as_bits(x);
-  const int cut = mantissa - mantissa_bits;
+V reduce_precision(Ir& ir, const Machine& machine, DType t, V x, int exponent_bits, int mantissa_bits) {
+  // On the code of the type itself, so that its subnormals lose what that type would lose.
+  V bits = to_storage(ir, machine, t, x);
+  if (Ir::is_float(bits.type())) bits = as_bits(bits);
+  const int width = bit_width(t), mantissa = t == DType::f16 ? 10 : t == DType::bf16 ? 7 : t == DType::f32 ? 23 : 52;
+  const int exponent = width - 1 - mantissa, cut = mantissa - mantissa_bits;
+  auto constant = [&](std::int64_t v) { return ir.integer(bits.type(), v); };
+  const std::int64_t infinity = ((std::int64_t{1} << exponent) - 1) << mantissa;
+  const std::int64_t magnitude = static_cast<std::int64_t>(~std::uint64_t{0} >> (65 - width));
+  const V size = bits & constant(magnitude), sign = bits ^ size;
+  V code = size;
   if (cut > 0) {
-    const V odd = bits_and(lshr(bits, cut), 1);
     const std::int64_t below_half = (std::int64_t{1} << (cut - 1)) - 1;
-    bits = bits_and(bits + odd + bits.ir->integer(bits.type(), below_half), -(std::int64_t{1} << cut));
+    code = (code + (bits_and(lshr(code, cut), 1) + constant(below_half))) & constant(-(std::int64_t{1} << cut));
   }
-  V y = as_float(bits);
-  const int narrow_bias = (1 << (exponent_bits - 1)) - 1;
-  if (narrow_bias < bias) {
-    const V size = abs(y);
-    const double limit = __builtin_ldexp(1.0, narrow_bias + 1), smallest = __builtin_ldexp(1.0, 1 - narrow_bias);
-    y = select(ge(size, limit), copysign(number(y, __builtin_inf()), y), y);
-    y = select(lt(size, smallest), copysign(number(y, 0.0), y), y);
+  if (exponent_bits < exponent) {
+    const std::int64_t bias = (std::int64_t{1} << (exponent - 1)) - 1, range = (std::int64_t{1} << (exponent_bits - 1)) - 1;
+    code = select(lt(code, constant((bias + range + 1) << mantissa)), code, constant(infinity));
+    code = select(lt(code, constant((bias - range + 1) << mantissa)), constant(0), code);
   }
-  return select(is_nan(x), x, select(eq(abs(x), __builtin_inf()), x, y));
+  bits = select(lt(size, constant(infinity)), code, size) | sign;
+  return is_floating(t) && width >= 32 ? as_float(bits) : from_storage(ir, machine, t, bits);
 }
 
 }  // namespace rlx::emit_llvm

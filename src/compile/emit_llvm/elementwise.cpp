@@ -66,12 +66,17 @@ bool keeps_precision(std::string_view op) {
   return std::find(std::begin(exact), std::end(exact), op) != std::end(exact);
 }
 
-V bitcast_bits(Ir& ir, const Machine& machine, const Val& x, DType to) {
-  if (is_complex(x.dtype) || is_complex(to) || x.dtype == DType::i4) refuse("bitcast", "complex and i4 values have no register of one piece");
-  V bits = to_storage(ir, machine, x.dtype, x.re);
-  if (Ir::is_float(bits.type())) bits = as_bits(bits);
-  if (to == DType::f32 || to == DType::f64) return as_float(bits);
-  return from_storage(ir, machine, to, bits);
+V bits_of(Ir& ir, const Machine& machine, const Val& x) {
+  if (x.im) return resize_unsigned(as_bits(x.re), ir.i64) | shl(resize_unsigned(as_bits(x.im), ir.i64), 32);  // c64
+  const V bits = to_storage(ir, machine, x.dtype, x.re);
+  return Ir::is_float(bits.type()) ? as_bits(bits) : bits;
+}
+Val bitcast(Ir& ir, const Machine& machine, const Val& x, DType to) {
+  if (to == x.dtype) return x;  // the only case of c128 and i4
+  const V bits = bits_of(ir, machine, x);
+  if (to == DType::c64) return {to, as_float(resize_unsigned(bits, ir.i32)), as_float(resize_unsigned(lshr(bits, 32), ir.i32))};
+  if (to == DType::f32 || to == DType::f64) return {to, as_float(bits)};
+  return {to, from_storage(ir, machine, to, bits)};
 }
 
 Val complex_result(const Node& n, std::string_view op, std::span<const Val> in) {
@@ -90,10 +95,7 @@ Val elementwise(Ir& ir, const Machine& machine, const Node& n, std::span<const V
   if (in.empty()) refuse(op, "not an operator of kernel bodies");
   const DType t = in[0].dtype;
   if (op == "convert") return convert(ir, machine, in[0], n.attrs.as<ops::DTypeAttrs>().dtype);
-  if (op == "bitcast") {
-    const DType to = n.attrs.as<ops::DTypeAttrs>().dtype;
-    return {to, bitcast_bits(ir, machine, in[0], to)};
-  }
+  if (op == "bitcast") return bitcast(ir, machine, in[0], n.attrs.as<ops::DTypeAttrs>().dtype);
   if (op == "select") {
     Val r{in[1].dtype, select(in[0].re, in[1].re, in[2].re)};
     if (in[1].im) r.im = select(in[0].re, in[1].im, in[2].im);
@@ -111,13 +113,14 @@ Val elementwise(Ir& ir, const Machine& machine, const Node& n, std::span<const V
   if (is_complex(t)) return complex_result(n, op, in);
   if (op == "reduce_precision") {
     const auto& a = n.attrs.as<ops::ReducePrecisionAttrs>();
-    return {t, round_to_type(ir, machine, t, reduce_precision(in[0].re, a.exponent_bits, a.mantissa_bits))};
+    return {t, reduce_precision(ir, machine, t, in[0].re, a.exponent_bits, a.mantissa_bits)};
   }
   std::vector<V> x;
   for (const Val& v : in) x.push_back(v.re);
   if (is_floating(t) && !float8.contains(t)) {
     V r;
     if ((op == "add" || op == "sub") && in.size() == 2) r = contracted(op, in);
+    if (op == "fma" && bit_width(t) < 32) r = fma_odd(x[0], x[1], x[2]);
     if (!r) r = float_operator(op, x);
     if (!r) refuse(op, "no code for " + std::string(name(t)));
     if (Ir::element(r.type()) == ir.i1) return {DType::boolean, r};

@@ -1,6 +1,7 @@
 // Scalar operators of kernel bodies, on operands that all have the same number of lanes.
 #pragma once
 #include "compile/emit_llvm/kernel.hpp"
+#include "compile/emit_llvm/math/complex.hpp"
 
 #include <span>
 #include <string_view>
@@ -21,7 +22,6 @@ inline bool index_is_run(std::int64_t stride) { return stride == 1; }
 V float_operator(std::string_view op, std::span<const V> x);
 V integer_operator(std::string_view op, std::span<const V> x, bool is_signed);
 V boolean_operator(std::string_view op, std::span<const V> x);
-struct Complex { V re, im; };
 /// Real results (abs, real, imag) leave `im` absent; `done` is false where there is no such operator.
 Complex complex_operator(std::string_view op, std::span<const Complex> x, bool& done);
 Complex complex_multiply(Complex a, Complex b);
@@ -30,7 +30,7 @@ Complex complex_multiply(Complex a, Complex b);
 Val convert(Ir& ir, const Machine& machine, const Val& x, DType to);
 /// A float that is a value of `t`, from a float or double `x`, rounded to nearest even; t is f16, bf16, f32 or f64.
 V round_to_type(Ir& ir, const Machine& machine, DType t, V x);
-V reduce_precision(V x, int exponent_bits, int mantissa_bits);
+V reduce_precision(Ir& ir, const Machine& machine, DType t, V x, int exponent_bits, int mantissa_bits);
 
 // --- small_float.cpp: floats of 16 and 8 bits by integer arithmetic.
 V half_to_float(Ir& ir, const Machine& machine, V bits16);
@@ -41,5 +41,7 @@ V float8_to_float(DType t, V code);
 V float_to_float8(DType t, V x);
 /// double -> float that a further rounding to 16 or 8 bits does not round twice: inexact results get an odd last bit.
 V to_float_odd(V x);
+/// x y + z of f16 or bf16 values in float, as a double that further roundings do not round twice.
+V fma_odd(V x, V y, V z);
 
 }  // namespace rlx::emit_llvm

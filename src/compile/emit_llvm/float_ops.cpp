@@ -18,6 +18,7 @@ constexpr UnaryEntry unary_table[] = {
     {"rsqrt", math::rsqrt}, {"cbrt", math::cbrt}, {"sin", math::sin}, {"cos", math::cos}, {"tan", math::tan},
     {"asin", math::asin}, {"acos", math::acos}, {"atan", math::atan}, {"sinh", math::sinh}, {"cosh", math::cosh},
     {"tanh", math::tanh}, {"erf", math::erf}, {"erfc", math::erfc},
+    {"erfinv", math::erfinv}, {"lgamma", math::lgamma}, {"digamma", math::digamma},
     {"floor", [](V x) { return floor(x); }},
     {"ceil", [](V x) { return ceil(x); }},
     {"round", [](V x) { return x.ir->unary("llvm.nearbyint", x); }},

@@ -59,7 +59,10 @@ bool has_f16c(const Machine& m) { return m.isa != Isa::generic; }
 
 V half_to_float(Ir& ir, const Machine& machine, V bits16) {
   if (!has_f16c(machine)) return decode(format_of(DType::f16), bits16, 16);
-  return to_f32(ir.wrap(LLVMBuildBitCast(ir.b, bits16.v, Ir::shaped(ir.half, bits16.type()), "")));
+  // The fence keeps LLVM from narrowing what follows to half, which it would then widen again lane by lane; its half
+  // min and max lose NaN besides (LLVM 19).
+  const V x = to_f32(ir.wrap(LLVMBuildBitCast(ir.b, bits16.v, Ir::shaped(ir.half, bits16.type()), "")));
+  return ir.unary("llvm.arithmetic.fence", x);
 }
 V float_to_half(Ir& ir, const Machine& machine, V x) {
   if (!has_f16c(machine)) return resize_unsigned(encode(format_of(DType::f16), x, 16), ir.i16);
@@ -84,6 +87,17 @@ V to_float_odd(V x) {
   const V down = select(outside, bits - 1, bits);
   const V inexact = ne(back, x) & ~is_nan(x);
   return as_float(select(inexact, bits_or(down, 1), bits));
+}
+
+// The product is exact, the sum's error is Knuth's, and an inexact sum with an even last bit steps towards it (Boldo and
+// Melquiond, Emulation of FMA and correctly rounded sums, 2008).
+V fma_odd(V x, V y, V z) {
+  const V a = to_f64(x) * to_f64(y), b = to_f64(z);
+  const V sum = a + b, back = sum - a, error = (a - (sum - back)) + (b - back);
+  const V bits = as_bits(sum), even = eq(bits_and(bits, 1), 0.0);
+  // An error of infinities is NaN, which compares with nothing.
+  const V step = select(eq(lt(error, 0.0), lt(sum, 0.0)), number(bits, 1), number(bits, -1));
+  return as_float(select(gt(abs(error), 0.0) & even, bits + step, bits));
 }
 
 }  // namespace rlx::emit_llvm

@@ -39,6 +39,7 @@ Values apply(Builder& b, const Instance& instance, const Graph& g, const Node& n
     const auto& t = std::get<TensorType>(instance.results[carried + i]);
     state.push_back(ops::full(b, t.dtype, t.shape, 0));
   }
+  if (a.length == Dim(0)) return {state.begin() + 1, state.end()};  // Nothing to walk: not even one slice exists.
   const ValuesIn invariants = in.subspan(carried);
   const auto trip_of = [&](Value i) {
     return a.reverse ? ops::sub(ops::scalar(b, DType::i64, static_cast<double>(a.length.constant() - 1)), i) : i;

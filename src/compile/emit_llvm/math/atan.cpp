@@ -40,9 +40,11 @@ V atan2(V y, V x) {
   near = select(both_infinite | eq(near, 0.0), 1.0, near);
   across = select(both_infinite, 1.0, across);
   V a = atan_ratio(across, near);
-  a = select(steep, pi(x).high / 2 - (a - pi(x).low / 2), a);
   const V left = lt(as_bits(x), 0.0);  // -0 counts as negative
-  a = select(left, pi(x).high - (a - pi(x).low), a);
+  // 0 + a, pi / 2 - a, pi / 2 + a or pi - a: from the nearest axis.
+  const V half = number(a, pi(x).high / 2), half_low = number(a, pi(x).low / 2);
+  const V base = select(steep, half, half * 2.0), low = select(steep, half_low, half_low * 2.0);
+  a = select(steep | left, base + (select(steep ^ left, -a, a) + low), a);
   return select(is_nan(x) | is_nan(y), x + y, copysign(a, y));
 }
 

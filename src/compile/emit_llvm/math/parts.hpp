@@ -40,6 +40,8 @@ struct TrigParts { V r, tail, q; };
 TrigParts reduce_half_pi(V x);
 V sin_kernel(const TrigParts& t);
 V cos_kernel(const TrigParts& t);
+/// sin(pi x), and the cosine beside it, for f64 x; the sine is exactly 0 at integers. NaN where x is not finite.
+V sin_pi(V x, V& cosine);
 
 /// asin(x) - x for |x| <= 1/2, given x and x^2.
 V asin_tail(V x, V z);

@@ -3,6 +3,7 @@
 #include <rlx/ir/attributes.hpp>
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -88,9 +89,10 @@ class RLX_API Graph {
   void place_node(NodeId id, RegionId parent, Node node, const Types& result_types);
 
  private:
-  std::vector<Node> nodes_;
-  std::vector<ValueInfo> values_;
-  std::vector<Region> regions_;
+  // Deques, so that references to nodes, types and regions stay valid while the graph grows: rules hold them across emission.
+  std::deque<Node> nodes_;
+  std::deque<ValueInfo> values_;
+  std::deque<Region> regions_;
 };
 
 }  // namespace rlx

@@ -108,12 +108,16 @@ RLX_API Value mean(Value x, std::vector<int> axes, bool keep = false);
 RLX_API Value var(Value x, std::vector<int> axes, bool keep = false, std::int64_t correction = 0);
 RLX_API Value layer_norm(Value x, Value scale, Value bias, double epsilon = 1e-5);
 
-// Infix forms of the elementwise functions.
-inline Value operator-(Value x) { return neg(x); }
-inline Value operator+(Value x, Value y) { return add(x, y); }
-inline Value operator-(Value x, Value y) { return sub(x, y); }
-inline Value operator*(Value x, Value y) { return mul(x, y); }
-inline Value operator/(Value x, Value y) { return div(x, y); }
+}  // namespace rlx::ops
+
+namespace rlx {
+
+// Infix forms of the elementwise functions, beside Value so that they are found wherever one is.
+inline Value operator-(Value x) { return ops::neg(x); }
+inline Value operator+(Value x, Value y) { return ops::add(x, y); }
+inline Value operator-(Value x, Value y) { return ops::sub(x, y); }
+inline Value operator*(Value x, Value y) { return ops::mul(x, y); }
+inline Value operator/(Value x, Value y) { return ops::div(x, y); }
 /// With a number: a scalar of the other operand's dtype, broadcast.
 RLX_API Value operator+(Value x, double y);
 RLX_API Value operator-(Value x, double y);
@@ -124,4 +128,8 @@ RLX_API Value operator-(double x, Value y);
 RLX_API Value operator*(double x, Value y);
 RLX_API Value operator/(double x, Value y);
 
-}  // namespace rlx::ops
+namespace ops {
+using rlx::operator+, rlx::operator-, rlx::operator*, rlx::operator/;
+}  // namespace ops
+
+}  // namespace rlx

@@ -1,0 +1,32 @@
+// Copies parts of matrices into the order in which the microkernel reads them.
+#pragma once
+#include "matmul_microkernel.hpp"
+
+#include <rlx/ir/dtype.hpp>
+
+#include <cstdint>
+
+namespace rlx::cpu {
+
+/// Elements that make one strip of A (lanes: rows) or some panels of B (lanes: columns).
+struct PackSource {
+  const void* base = nullptr;
+  DType dtype = DType::f32;
+  const std::int64_t* lanes = nullptr;  ///< Offsets of the lanes from `base`, in elements.
+  int count = 0;                        ///< Lanes there are; the rest of the last strip or panel is zeros.
+  const std::int64_t* depth = nullptr;  ///< Offsets along k.
+  std::int64_t k = 0;
+  bool lanes_adjacent = false;  ///< lanes[i] == lanes[0] + i.
+  bool depth_adjacent = false;  ///< depth[i] == depth[0] + i.
+};
+
+/// Units of `k` elements, padded to whole groups.
+std::int64_t packed_units(const Microkernel& m, std::int64_t k);
+/// Bytes of one strip or panel; a multiple of the register's for B.
+std::int64_t strip_bytes(const Microkernel& m, std::int64_t k);
+std::int64_t panel_bytes(const Microkernel& m, std::int64_t k);
+/// [units][mr or nr][step] elements, zeros after k; B's panels of i8_quads start with -128 times their columns' sums.
+void pack_strip(const Microkernel& m, const PackSource& s, void* to);
+void pack_panels(const Microkernel& m, const PackSource& s, void* to);
+
+}  // namespace rlx::cpu

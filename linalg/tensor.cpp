@@ -1,0 +1,45 @@
+#include <rlx/linalg/tensor.hpp>
+
+#include <rlx/catalog.hpp>
+#include <rlx/linalg/build.hpp>
+#include <rlx/linalg/register.hpp>
+
+namespace rlx::linalg {
+
+void ensure_registered() { extend_default_catalog("linalg", add_to); }
+
+namespace {
+template <class F> Tensor one(const Handles& in, const F& f) {
+  ensure_registered();
+  return Tensor(build(in, [&](Builder&, ValuesIn v) { return Values{f(v)}; })[0]);
+}
+}  // namespace
+
+Tensor solve(const Csr& a, const Tensor& b) { return one({a, b}, [](ValuesIn v) { return solve(v[0], v[1]); }); }
+Tensor solve(const Tensor& a, const Tensor& b) { return one({a, b}, [](ValuesIn v) { return solve(v[0], v[1]); }); }
+Tensor solve_positive_definite(const Csr& a, const Tensor& b) {
+  return one({a, b}, [](ValuesIn v) { return sparse_cholesky_solve(sparse_cholesky(v[0]), v[0], v[1]); });
+}
+Tensor solve_positive_definite(const Tensor& a, const Tensor& b) {
+  return one({a, b}, [](ValuesIn v) { return cholesky_solve(cholesky(v[0]), v[1]); });
+}
+Tensor triangular_solve(const Tensor& a, const Tensor& b, TriangularSolveAttrs attrs) {
+  return one({a, b}, [&](ValuesIn v) { return triangular_solve(v[0], v[1], attrs); });
+}
+Tensor cholesky(const Tensor& a) { return one({a}, [](ValuesIn v) { return cholesky(v[0]); }); }
+
+Tensor spmv(const Csr& a, const Tensor& x, Transpose mode) { return one({a, x}, [&](ValuesIn v) { return spmv(v[0], v[1], mode); }); }
+Tensor diagonal(const Csr& a) { return one({a}, [](ValuesIn v) { return diagonal(v[0]); }); }
+Tensor row_indices(const Csr& a) { return one({a}, [](ValuesIn v) { return row_indices(v[0]); }); }
+
+CgResult cg(const Csr& a, const Tensor& b, const Tensor& x0, CgAttrs attrs) {
+  ensure_registered();
+  const Handles r = build({a, b, x0}, [&](Builder&, ValuesIn v) {
+    const Cg c = cg(v[0], v[1], v[2], attrs);
+    return Values{c.x, c.iterations, c.residual};
+  });
+  return {Tensor(r[0]), Tensor(r[1]), Tensor(r[2])};
+}
+CgResult cg(const Csr& a, const Tensor& b, CgAttrs attrs) { return cg(a, b, zeros_like(b), attrs); }
+
+}  // namespace rlx::linalg

@@ -1,0 +1,61 @@
+// What a definition owes before anything runs: rules that are answered, constraints that are proved by a sample.
+#include "api/conformance/checks.hpp"
+
+#include <set>
+
+namespace rlx::conformance {
+
+namespace {
+
+void check_rules(const Op& op, Collector& out) {
+  const std::pair<std::string_view, Op::RuleInfo> rules[] = {
+      {"vjp", op.vjp_rule()}, {"jvp", op.jvp_rule()}, {"batch", op.batch_rule()}, {"shard", op.shard_rule()}, {"cost", op.cost_rule()}};
+  std::string open;
+  for (const auto& [name, info] : rules) {
+    if (info.kind == RuleKind::never && (info.why.empty() || info.why == "todo")) open += (open.empty() ? "" : ", ") + std::string(name) + " is Never without a reason";
+    if (info.kind == RuleKind::derived && op.meaning() != Meaning::composite)
+      if (name == "vjp" || name == "jvp" || name == "batch") open += (open.empty() ? "" : ", ") + std::string(name) + " is Derived, but there is no decomposition";
+  }
+  out.judge({op, "rules", reference}, open);
+}
+
+// The constraint that building the sample breaks, "" where it is accepted.
+std::string broken_by(const Op& op, const AnySample& s, const Registry& registry) {
+  Graph g;
+  Builder b(g, registry);
+  Values in;
+  for (const SampleOperand& o : s.in) in.push_back(b.input(o.type, "x" + std::to_string(in.size())));
+  try {
+    b.emit(op.name(), in, s.attrs, s.regions);
+  } catch (const VerifyError& e) {
+    return e.op() == op.name() ? e.constraint() : e.constraint() + " of " + e.op();
+  }
+  return {};
+}
+
+void check_refusals(const Op& op, Collector& out) {
+  std::set<std::string, std::less<>> proved;
+  std::size_t index = 0;
+  for (const AnySample& s : op.samples()) {
+    const std::size_t at = index++;
+    if (s.breaks.empty()) continue;
+    const std::string id(s.breaks);
+    const CaseOf c{op, "refusal", reference, id, std::to_string(at)};
+    out.guarded(c, [&] {
+      const std::string broken = broken_by(op, s, out.registry());
+      out.judge(c, broken == id ? "" : broken.empty() ? "the instance is accepted" : "refused for " + broken);
+      if (broken == id) proved.insert(id);
+    });
+  }
+  for (const ConstraintDoc& d : op.constraints())
+    if (!proved.count(d.id)) out.add({op, "refusal", reference, std::string(d.id)}, Outcome::failed, "no sample breaks " + std::string(d.id) + ": " + std::string(d.text));
+}
+
+}  // namespace
+
+void check_definition(const Op& op, Collector& out) {
+  check_rules(op, out);
+  check_refusals(op, out);
+}
+
+}  // namespace rlx::conformance

@@ -1,0 +1,104 @@
+#include "api/conformance/device_run.hpp"
+
+#include <rlx/runtime/executable.hpp>
+
+namespace rlx::conformance {
+
+namespace {
+
+using Indices = std::vector<std::size_t>;
+
+class Batch {
+ public:
+  Batch(std::span<const Instance* const> instances, const std::shared_ptr<runtime::Device>& device, const runtime::Catalog& catalog,
+        const CompileOptions& options)
+      : instances_(instances), device_(device), catalog_(catalog), options_(options), runs_(instances.size()) {}
+
+  void run(const Indices& which) {
+    if (which.empty()) return;
+    try {
+      attempt(which);
+    } catch (const CompileError& e) {
+      run(without_refused(which, e));
+    } catch (const std::exception& e) {
+      if (which.size() == 1) {
+        runs_[which[0]].reason = text_of(e);
+        return;
+      }
+      const auto middle = which.begin() + static_cast<std::ptrdiff_t>(which.size() / 2);
+      run(Indices(which.begin(), middle));
+      run(Indices(middle, which.end()));
+    }
+  }
+
+  std::vector<DeviceRun> take() { return std::move(runs_); }
+
+ private:
+  // One node an instance, in order: row k of the report is instance k.
+  Graph combined(const Indices& which) const {
+    Graph g("conformance");
+    Builder b(g, catalog_.operators);
+    for (std::size_t k : which) {
+      const Instance& i = *instances_[k];
+      const std::string prefix = "s" + std::to_string(i.index) + "_";
+      Values in;
+      for (const SampleOperand& o : i.sample.in) in.push_back(b.input(o.type, prefix + "x" + std::to_string(in.size())));
+      const Values out = b.emit(i.op->name(), in, i.sample.attrs, i.sample.regions);
+      for (std::size_t r = 0; r < out.size(); ++r) b.output(out[r], prefix + "y" + std::to_string(r));
+    }
+    return g;
+  }
+
+  void attempt(const Indices& which) {
+    const runtime::Executable program(device_, combined(which), catalog_, options_);
+    HostValues arguments;
+    for (std::size_t k : which) arguments.insert(arguments.end(), instances_[k]->in.begin(), instances_[k]->in.end());
+    HostValues results = program.run(arguments);
+    const DispatchReport& report = program.report();
+    auto next = results.begin();
+    for (std::size_t row = 0; row < which.size(); ++row) {
+      DeviceRun& run = runs_[which[row]];
+      run.outcome = Outcome::passed;
+      if (row < report.rows.size()) run.provider = report.rows[row].provider;
+      for (std::size_t r = 0; r < instances_[which[row]]->graph.outputs().size(); ++r) run.out.push_back(std::move(*next++));
+    }
+  }
+
+  Indices without_refused(const Indices& which, const CompileError& e) {
+    const auto& rows = e.report().rows;
+    Indices rest;
+    for (std::size_t k = 0; k < which.size(); ++k) {
+      if (rows.size() == which.size() && rows[k].path != Path::unresolved) {
+        rest.push_back(which[k]);
+        continue;
+      }
+      DeviceRun& run = runs_[which[k]];
+      run.outcome = Outcome::refused;
+      run.reason.clear();
+      if (k < rows.size())
+        for (const Refusal& r : rows[k].refusals) run.reason += (run.reason.empty() ? "" : "; ") + r.path + ": " + r.why;
+    }
+    // A refusal that names no node would never end.
+    if (rest.size() == which.size()) throw InternalError(text_of(e));
+    return rest;
+  }
+
+  std::span<const Instance* const> instances_;
+  const std::shared_ptr<runtime::Device>& device_;
+  const runtime::Catalog& catalog_;
+  const CompileOptions& options_;
+  std::vector<DeviceRun> runs_;
+};
+
+}  // namespace
+
+std::vector<DeviceRun> run_on_device(std::span<const Instance* const> instances, const std::shared_ptr<runtime::Device>& device,
+                                     const runtime::Catalog& catalog, const CompileOptions& options) {
+  Batch batch(instances, device, catalog, options);
+  Indices all(instances.size());
+  for (std::size_t k = 0; k < all.size(); ++k) all[k] = k;
+  batch.run(all);
+  return batch.take();
+}
+
+}  // namespace rlx::conformance

@@ -1,0 +1,88 @@
+#include "api/conformance/checks.hpp"
+#include "api/conformance/fill.hpp"
+#include "api/conformance/rungs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rlx::conformance {
+
+namespace {
+
+std::string dtype_of(const Type& t) {
+  if (const auto* x = std::get_if<TensorType>(&t)) return std::string(name(x->dtype));
+  if (const auto* s = std::get_if<SparseType>(&t)) return std::string(name(s->dtype));
+  if (const auto* r = std::get_if<ResourceType>(&t)) return std::string(name(r->dtype));
+  return "token";
+}
+
+Instance instance_of(const Op& op, std::size_t index, AnySample sample, const Registry& registry) {
+  Instance i{&op, index, std::move(sample), {}, Graph(std::string(op.name())), {}};
+  Builder b(i.graph, registry);
+  Values in;
+  for (const SampleOperand& o : i.sample.in) in.push_back(b.input(o.type, "x" + std::to_string(in.size())));
+  const Values out = b.emit(op.name(), in, i.sample.attrs, i.sample.regions);
+  for (std::size_t k = 0; k < out.size(); ++k) b.output(out[k], "y" + std::to_string(k));
+  i.dtype = !in.empty() ? dtype_of(in[0].type()) : !out.empty() ? dtype_of(out[0].type()) : "none";
+  for (std::size_t k = 0; k < i.sample.in.size(); ++k) i.in.push_back(filled(i.sample.in[k], seed_of(op.name(), index, k)));
+  return i;
+}
+
+}  // namespace
+
+CaseOf case_of(const Instance& i, std::string_view kind, std::string_view device, std::string path) {
+  return {*i.op, kind, device, i.dtype, std::to_string(i.index), std::move(path)};
+}
+
+std::string text_of(const std::exception& e) {
+  const auto* known = dynamic_cast<const Error*>(&e);
+  std::string text = (known ? known->type() + ": " : "exception: ") + e.what();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+void Collector::add(const CaseOf& c, Outcome o, std::string reason) {
+  std::string name = "ops." + std::string(c.op.name()) + "." + std::string(c.kind) + "." + std::string(c.device);
+  for (const std::string& part : {c.dtype, c.tail, c.path})
+    if (!part.empty()) name += "." + part;
+  summary_.cases.push_back({std::move(name), std::string(c.op.name()), c.dtype, std::string(c.kind), std::string(rung_of(c.op)), c.path, o, std::move(reason)});
+}
+
+void Collector::add_plain(std::string name, std::string kind, std::string_view rung, std::string why) {
+  const Outcome o = why.empty() ? Outcome::passed : Outcome::failed;
+  summary_.cases.push_back({std::move(name), {}, {}, std::move(kind), std::string(rung), {}, o, std::move(why)});
+}
+
+void Collector::rule_refused(const CaseOf& c, std::string_view rule, Op::RuleInfo info, const VerifyError& e) {
+  if (e.constraint() != rule) throw e;
+  if (info.kind == RuleKind::never && e.op() == c.op.name()) skip(std::string(rule) + ": the rule is Never");
+  else add(c, Outcome::refused, e.what());
+}
+
+std::vector<Instance> instances_of(const Op& op, Collector& out) {
+  std::vector<Instance> instances;
+  std::size_t index = 0;
+  for (AnySample& s : op.samples()) {
+    const std::size_t at = index++;
+    if (!s.breaks.empty()) continue;
+    std::string why;
+    for (const SampleOperand& o : s.in)
+      if (const auto no = cannot_fill(o); no && why.empty()) why = *no;
+    if (!why.empty()) {
+      out.skip(why);
+      continue;
+    }
+    out.guarded({op, "value", reference, {}, std::to_string(at)}, [&] { instances.push_back(instance_of(op, at, std::move(s), out.registry())); });
+  }
+  if (instances.empty()) out.skip("value: no sample of " + std::string(op.name()) + " has values");
+  return instances;
+}
+
+std::vector<Expected> expected_of(std::span<const Instance> instances, std::string_view device, Collector& out) {
+  std::vector<Expected> all;
+  for (const Instance& i : instances)
+    out.guarded(case_of(i, "value", device), [&] { all.push_back({&i, evaluate(i.graph, out.registry(), i.in)}); });
+  return all;
+}
+
+}  // namespace rlx::conformance

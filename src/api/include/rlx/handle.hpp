@@ -1,0 +1,65 @@
+// What Tensor and Csr have in common: a value that is either here (concrete) or a value of a computation that is being
+// traced. Traced ones live only inside the function that is traced.
+#pragma once
+#include <rlx/ir/builder.hpp>
+#include <rlx/ir/error.hpp>
+#include <rlx/ir/host_value.hpp>
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <variant>
+#include <vector>
+
+namespace rlx {
+
+/// A traced value was used where only its type is known (to steer C++ control flow, to read elements), or outside the
+/// function in whose trace it was made.
+class RLX_API TraceError : public Error {
+ public:
+  explicit TraceError(const std::string& message) : Error("TraceError", message) {}
+  ~TraceError() override;
+};
+
+namespace detail {
+class Frame;
+struct Traced {
+  std::shared_ptr<Frame> frame;
+  ValueId id = -1;
+};
+}  // namespace detail
+
+/// Copies share: values are immutable.
+class RLX_API Handle {
+ public:
+  Handle() = default;
+  explicit Handle(HostValue v) : held_(std::move(v)) {}
+  explicit Handle(detail::Traced t) : held_(std::move(t)) {}
+
+  bool defined() const { return !std::holds_alternative<std::monostate>(held_); }
+  bool is_traced() const { return std::holds_alternative<detail::Traced>(held_); }
+  /// Throws ArgumentError when it was never given a value.
+  Type type() const;
+  /// The value itself; throws TraceError for a traced one.
+  const HostValue& host() const;
+  const detail::Traced& traced() const { return std::get<detail::Traced>(held_); }
+
+ private:
+  std::variant<std::monostate, HostValue, detail::Traced> held_;
+};
+using Handles = std::vector<Handle>;
+
+/// The results of `emit`, which writes nodes over `operands`: into the computation that is being traced, else compiled for
+/// the default device, cached and run at once. How families make functions over Tensor from their builder functions.
+RLX_API Handles build(const Handles& operands, const std::function<Values(Builder&, ValuesIn)>& emit);
+/// One operator of the default catalog by name, as an outside project calls its own.
+RLX_API Handles call(std::string_view op, const Handles& operands, AnyAttrs attrs = {});
+
+/// Whether the calling thread is inside a traced function.
+RLX_API bool is_tracing();
+
+/// The device of what runs without being asked for another: RLX_DEVICE, else the first real one that is available, else the
+/// reference.
+RLX_API std::string default_device();
+
+}  // namespace rlx

@@ -1,0 +1,20 @@
+// An executable of the default catalog.
+#pragma once
+#include <rlx/runtime/executable.hpp>
+
+#include <string>
+
+namespace rlx::detail {
+
+class CompiledProgram {
+ public:
+  CompiledProgram(const std::string& device, const Graph& g, const CompileOptions& options);
+  HostValues run(const HostValues& arguments) const;
+  const DispatchReport& report() const { return executable_.report(); }
+
+ private:
+  std::shared_ptr<runtime::Device> device_;
+  runtime::Executable executable_;
+};
+
+}  // namespace rlx::detail

@@ -1,0 +1,131 @@
+// Making tensors, and elementwise functions over them.
+#include <rlx/tensor.hpp>
+
+#include "api/tensor_support.hpp"
+
+#include <rlx/ops/build.hpp>
+
+namespace rlx {
+
+namespace detail {
+
+Tensor as_dtype(const Tensor& number, DType t) {
+  const HostTensor& v = number.host_tensor();
+  if (t == v.dtype()) return number;
+  if (v.dtype() == DType::i64) return HostTensor::scalar_i64(t, v.get_i64(0));
+  const double d = v.get_f64(0);
+  HostTensor r = HostTensor::scalar(t, d);
+  if ((is_integer(t) || t == DType::boolean) && r.get_f64(0) != d)
+    throw ArgumentError("the number " + std::to_string(d) + " meets a tensor of " + std::string(name(t)) + ", which cannot hold it: convert the tensor first");
+  return r;
+}
+
+void agree(std::span<Tensor> xs) {
+  const Tensor* lead = nullptr;
+  for (const Tensor& x : xs) {
+    if (!x.is_number()) { lead = &x; break; }
+    if (!lead || (is_floating(x.dtype()) && !is_floating(lead->dtype()))) lead = &x;
+  }
+  const DType t = lead->dtype();
+  for (Tensor& x : xs)
+    if (x.is_number()) x = as_dtype(x, t);
+}
+
+std::vector<Dim> dims(const Extents& e) { return {e.begin(), e.end()}; }
+
+Tensor build1(const Handles& in, const std::function<Value(ValuesIn)>& f) {
+  return Tensor(build(in, [&](Builder&, ValuesIn v) { return Values{f(v)}; })[0]);
+}
+
+int axis_of(const Tensor& x, int axis) {
+  const int rank = x.rank(), at = axis < 0 ? axis + rank : axis;
+  if (at < 0 || at >= rank) throw ArgumentError("axis " + std::to_string(axis) + " of a tensor of rank " + std::to_string(rank));
+  return at;
+}
+
+}  // namespace detail
+
+using detail::build1, detail::dims;
+
+Tensor full(Extents shape, double value, DType t) {
+  if (is_tracing()) return Tensor(build({}, [&](Builder& b, ValuesIn) { return Values{ops::full(b, t, dims(shape), value)}; })[0]);
+  HostTensor r(t, std::move(shape));
+  if (value != 0)
+    for (std::int64_t i = 0; i < r.numel(); ++i) r.set_f64(i, value);
+  return r;
+}
+
+Tensor full_like(const Tensor& like, double value) { return full(like.shape(), value, like.dtype()); }
+
+Tensor iota(Extents shape, int axis, DType t) {
+  return Tensor(build({}, [&](Builder& b, ValuesIn) { return Values{ops::iota(b, t, dims(shape), axis)}; })[0]);
+}
+Tensor arange(std::int64_t count, DType t) { return iota({count}, 0, t); }
+
+Tensor identity(std::int64_t n, DType t) {
+  return Tensor(build({}, [&](Builder& b, ValuesIn) {
+    const Shape s{n, n};
+    return Values{ops::convert(ops::compare(ops::iota(b, DType::i32, s, 0), ops::iota(b, DType::i32, s, 1), ops::Direction::eq), t)};
+  })[0]);
+}
+
+#define RLX_TENSOR_UNARY(f) \
+  Tensor f(const Tensor& x) { return build1({x}, [](ValuesIn v) { return ops::f(v[0]); }); }
+RLX_TENSOR_UNARY(neg) RLX_TENSOR_UNARY(abs) RLX_TENSOR_UNARY(sign) RLX_TENSOR_UNARY(exp) RLX_TENSOR_UNARY(log)
+RLX_TENSOR_UNARY(expm1) RLX_TENSOR_UNARY(log1p) RLX_TENSOR_UNARY(sqrt) RLX_TENSOR_UNARY(rsqrt) RLX_TENSOR_UNARY(cbrt)
+RLX_TENSOR_UNARY(sin) RLX_TENSOR_UNARY(cos) RLX_TENSOR_UNARY(tan) RLX_TENSOR_UNARY(asin) RLX_TENSOR_UNARY(acos)
+RLX_TENSOR_UNARY(atan) RLX_TENSOR_UNARY(sinh) RLX_TENSOR_UNARY(cosh) RLX_TENSOR_UNARY(tanh) RLX_TENSOR_UNARY(erf)
+RLX_TENSOR_UNARY(erfc) RLX_TENSOR_UNARY(erfinv) RLX_TENSOR_UNARY(lgamma) RLX_TENSOR_UNARY(digamma)
+RLX_TENSOR_UNARY(floor) RLX_TENSOR_UNARY(ceil) RLX_TENSOR_UNARY(round) RLX_TENSOR_UNARY(is_nan) RLX_TENSOR_UNARY(is_finite)
+RLX_TENSOR_UNARY(logical_not) RLX_TENSOR_UNARY(real) RLX_TENSOR_UNARY(imag) RLX_TENSOR_UNARY(conj)
+#undef RLX_TENSOR_UNARY
+
+Tensor square(const Tensor& x) { return build1({x}, [](ValuesIn v) { return ops::mul(v[0], v[0]); }); }
+// By tanh, which saturates where exp would overflow.
+Tensor sigmoid(const Tensor& x) {
+  return build1({x}, [](ValuesIn v) {
+    const Value half = ops::full_like(v[0], 0.5);
+    return ops::add(ops::mul(ops::tanh(ops::mul(v[0], half)), half), half);
+  });
+}
+Tensor relu(const Tensor& x) { return build1({x}, [](ValuesIn v) { return ops::max(v[0], ops::zeros_like(v[0])); }); }
+
+namespace {
+template <class F> Tensor binary(Tensor x, Tensor y, const F& f) {
+  Tensor xs[] = {std::move(x), std::move(y)};
+  detail::agree(xs);
+  return build1({xs[0], xs[1]}, [&](ValuesIn v) { return f(v[0], v[1]); });
+}
+}  // namespace
+
+#define RLX_TENSOR_BINARY(f, op) \
+  Tensor f(const Tensor& x, const Tensor& y) { return binary(x, y, [](Value a, Value b) { return ops::op(a, b); }); }
+RLX_TENSOR_BINARY(add, add) RLX_TENSOR_BINARY(sub, sub) RLX_TENSOR_BINARY(mul, mul) RLX_TENSOR_BINARY(div, div)
+RLX_TENSOR_BINARY(rem, rem) RLX_TENSOR_BINARY(pow, pow) RLX_TENSOR_BINARY(atan2, atan2) RLX_TENSOR_BINARY(minimum, min)
+RLX_TENSOR_BINARY(maximum, max) RLX_TENSOR_BINARY(logical_and, logical_and) RLX_TENSOR_BINARY(logical_or, logical_or)
+RLX_TENSOR_BINARY(logical_xor, logical_xor)
+#undef RLX_TENSOR_BINARY
+
+#define RLX_TENSOR_COMPARE(f, direction)     \
+  Tensor f(const Tensor& x, const Tensor& y) { \
+    return binary(x, y, [](Value a, Value b) { return ops::compare(a, b, ops::Direction::direction); }); \
+  }
+RLX_TENSOR_COMPARE(equal, eq) RLX_TENSOR_COMPARE(not_equal, ne) RLX_TENSOR_COMPARE(less, lt)
+RLX_TENSOR_COMPARE(less_equal, le) RLX_TENSOR_COMPARE(greater, gt) RLX_TENSOR_COMPARE(greater_equal, ge)
+#undef RLX_TENSOR_COMPARE
+
+Tensor where(const Tensor& predicate, const Tensor& on_true, const Tensor& on_false) {
+  Tensor xs[] = {on_true, on_false};
+  detail::agree(xs);
+  return build1({predicate, xs[0], xs[1]}, [](ValuesIn v) { return ops::select(v[0], v[1], v[2]); });
+}
+
+Tensor clamp(const Tensor& low, const Tensor& x, const Tensor& high) {
+  Tensor xs[] = {low, x, high};
+  detail::agree(xs);
+  return build1({xs[0], xs[1], xs[2]}, [](ValuesIn v) { return ops::clamp(v[0], v[1], v[2]); });
+}
+
+Tensor convert(const Tensor& x, DType t) { return build1({x}, [&](ValuesIn v) { return ops::convert(v[0], t); }); }
+
+}  // namespace rlx

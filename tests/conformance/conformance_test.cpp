@@ -1,0 +1,60 @@
+// Every operator of the library and of its families, on every device of this machine.
+#include <rlx/catalog.hpp>
+#include <rlx/conformance.hpp>
+#include <rlx/linalg/register.hpp>
+#include <rlx/runtime/backends.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iostream>
+
+namespace rlx::testing {
+
+static const runtime::Catalog& catalog() {
+  static const runtime::Catalog c = [] {
+    runtime::Catalog all = make_catalog();
+    linalg::add_to(all);
+    return all;
+  }();
+  return c;
+}
+
+static runtime::Availability availability(std::string_view device) {
+  for (const runtime::BackendEntry* b : runtime::backends())
+    if (b->name == device) return b->availability();
+  return {false, "this build has no backend \"" + std::string(device) + "\""};
+}
+
+class Conformance : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Conformance, NothingFails) {
+  const std::string device = GetParam();
+  if (const runtime::Availability a = availability(device); !a.available) GTEST_SKIP() << device << ": " << a.looked_for;
+  const conformance::Summary s = conformance::run(catalog(), {.device = device});
+  std::cout << s.to_table();
+  EXPECT_EQ(s.counts.failed, 0u);
+  EXPECT_GT(s.counts.passed, 0u);
+  // The compiler's own kernels cover what there is; a device without libraries is the one to show it.
+  if (device == "oneapi") {
+    EXPECT_LE(s.refused_share(), 0.03);
+  }
+}
+
+// One program an operator: the OpenCL compiler, the slowest, takes about a minute of processor time for all of them.
+INSTANTIATE_TEST_SUITE_P(Devices, Conformance, ::testing::Values("reference", "null", "cpu", "oneapi"),
+                         [](const auto& device) { return std::string(device.param); });
+
+TEST(ConformanceRun, EveryRefusalHasItsReason) {
+  const conformance::Summary s = conformance::run(catalog(), {.device = "null", .filter = "linalg."});
+  for (const conformance::CaseResult& c : s.cases)
+    EXPECT_TRUE(c.outcome == conformance::Outcome::passed || !c.reason.empty()) << c.name;
+}
+
+// The same operands in every run: cases can be compared between runs, devices and machines.
+TEST(ConformanceRun, RunsAreEqual) {
+  const auto once = [] { return conformance::run(catalog(), {.device = "reference", .filter = "softmax"}).to_json(); };
+  EXPECT_EQ(once(), once());
+}
+
+}  // namespace rlx::testing
