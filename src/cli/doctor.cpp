@@ -102,7 +102,8 @@ void print_text(const json& r) {
   std::cout << "\ndevices\n";
   for (const json& d : r["devices"]) {
     std::cout << "  " << d["name"].get<std::string>() << ": " << (d["available"].get<bool>() ? "" : "not available, ") << d["looked_for"].get<std::string>();
-    if (const auto t = d.value("target", ""); !t.empty()) std::cout << "; " << t;
+    // The whole target, with every feature of the processor, is in the JSON.
+    if (const auto t = d.value("target", ""); !t.empty()) std::cout << "; " << (t.size() > 100 ? t.substr(0, 100) + "..." : t);
     std::cout << "\n";
   }
   std::cout << "\nplug-ins\n";

@@ -43,6 +43,23 @@ inline void transpose(const std::uint64_t* const* from, std::uint32_t, std::uint
   for (int j = 0; j < 2; ++j) std::memcpy(to + j * width, &t[j], 16);
 }
 
+/// 16 lanes of 4 rows of bytes: to[4 * i + e] = from[e][i].
+using Sixteen = std::uint8_t __attribute__((vector_size(16)));
+using Eight = std::uint16_t __attribute__((vector_size(16)));
+inline void interleave4(const std::int8_t* const* from, unsigned char flip, std::int8_t* to) {
+  Sixteen r[4];
+  for (int e = 0; e < 4; ++e) {
+    std::memcpy(&r[e], from[e], 16);
+    r[e] ^= flip;
+  }
+  const auto low = [](Sixteen a, Sixteen b) { return reinterpret_cast<Eight>(__builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)); };
+  const auto high = [](Sixteen a, Sixteen b) { return reinterpret_cast<Eight>(__builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)); };
+  const Eight a = low(r[0], r[1]), b = low(r[2], r[3]), c = high(r[0], r[1]), d = high(r[2], r[3]);
+  const Eight t[4] = {__builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11), __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15),
+                      __builtin_shufflevector(c, d, 0, 8, 1, 9, 2, 10, 3, 11), __builtin_shufflevector(c, d, 4, 12, 5, 13, 6, 14, 7, 15)};
+  std::memcpy(to, t, 64);
+}
+
 /// Lanes [0, count) whose units of one word lie one after the other: the blocks that registers hold; returns how many units.
 template <class Word> std::int64_t transpose_units(const PackSource& s, const std::byte* base, int element_bytes, std::int64_t units, std::uint32_t flip, int width, Word* to) {
   constexpr int side = 16 / sizeof(Word);
@@ -86,7 +103,13 @@ template <class From, class To, int step> void pack(const PackSource& s, int wid
       To* at = to + k / step * row;
       const From* p[step];
       for (int e = 0; e < step; ++e) p[e] = first + s.depth[k + e];
-      for (int i = 0; i < s.count; ++i)
+      int i = 0;
+      if constexpr (step == 4)
+        for (; i + 16 <= s.count; i += 16) {
+          const From* q[4] = {p[0] + i, p[1] + i, p[2] + i, p[3] + i};
+          interleave4(q, flip, at + i * 4);
+        }
+      for (; i < s.count; ++i)
         for (int e = 0; e < step; ++e) put(at + i * step + e, p[e][i]);
     }
     for (; k < s.k; ++k)

@@ -12,6 +12,8 @@ Values apply(Builder& b, const Instance& i, const Graph&, const Node& n, ValuesI
   const auto& a = n.attrs.as<ops::RaggedDotAttrs>();
   const DType t = in[0].dtype(), sum_type = a.accumulate == DType::boolean ? default_accumulator(t) : a.accumulate;
   const Value lhs = ops::convert(in[0], sum_type), rhs = ops::convert(in[1], sum_type), sizes = ops::convert(in[2], DType::i64);
+  const auto& result = std::get<TensorType>(i.results[0]);
+  if (sizes.shape()[0] == Dim(0)) return {ops::full(b, result.dtype, result.shape, 0)};  // No group, so no row belongs to one.
   const Dim rows = lhs.shape()[0], groups = sizes.shape()[0], k = lhs.shape()[1];
   const Value ends = ops::cumsum(sizes, 0), starts = ops::sub(ends, sizes);
   const Shape pair{rows, groups};
@@ -32,7 +34,7 @@ Values apply(Builder& b, const Instance& i, const Graph&, const Node& n, ValuesI
     const Value product = ops::mul(ops::broadcast(lhs, products, {0, 2}), ops::broadcast(rhs, products, {0, 3}));
     sum = ops::reduce_sum(ops::select(ops::broadcast(member, products, {0, 1}), product, ops::zeros_like(product)), {0});
   }
-  return {ops::convert(sum, std::get<TensorType>(i.results[0]).dtype)};
+  return {ops::convert(sum, result.dtype)};
 }
 
 }  // namespace
