@@ -137,6 +137,8 @@ class Solver::Impl {
     const auto result = s.x.as<T>();
     std::copy(result.begin(), result.end(), x.begin());
     SolveInfo info{std::string(name(state_.method)), state_.provider, state_.rcond, s.backward_error, s.relative_residual, s.iterations, state_.warnings};
+    if (state_.method == SolveMethod::cg && s.cg_residual != s.cg_residual)
+      throw NumericalError("linalg.cg", "linalg.cg broke down after " + std::to_string(s.iterations) + " iterations: the matrix is not positive definite, or its entries overflow", s.iterations, s.cg_residual);
     if (state_.method == SolveMethod::cg && !(s.cg_residual <= options_.tolerance))
       throw NumericalError("linalg.cg", "linalg.cg did not converge: relative residual " + digits(s.cg_residual) + " after " + std::to_string(s.iterations) +
                            " iterations, asked for " + digits(options_.tolerance), s.iterations, s.cg_residual);

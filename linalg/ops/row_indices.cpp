@@ -8,14 +8,14 @@ constexpr Constraint<NoAttributes> row_indices_constraints[] = {
 
 static Types row_indices_infer(const NoAttributes&, const Signature& s) { return {tensor(s.sparse(0).index, {s.sparse(0).entries})}; }
 
-// A one where each row after the first begins, summed up: empty rows leave twos and threes, rows behind the last entry fall
-// outside and are dropped.
+// A one where each row after the first begins, summed up: empty rows leave twos and threes. Rows behind the last entry mark one
+// place more than there are entries, so that no offset of a sound matrix is out of range.
 static Values row_indices_decompose(Builder& b, const NoAttributes&, ValuesIn in) {
-  const SparseType a = std::get<SparseType>(in[0].type());  // A copy: types of a graph move when nodes are added.
+  const auto& a = std::get<SparseType>(in[0].type());
   const Value offsets = b.emit("sparse.parts", {in[0]})[0];
   const Value starts = ops::slice(offsets, {1}, {a.shape[0]});
-  const Value marks = ops::index_add(ops::full(b, a.index, {a.entries}, 0), starts, ops::full(b, a.index, {a.shape[0] - 1}, 1));
-  return {ops::cumsum(marks, 0)};
+  const Value marks = ops::index_add(ops::full(b, a.index, {a.entries + 1}, 0), starts, ops::full(b, a.index, {a.shape[0] - 1}, 1));
+  return {ops::slice_axis(ops::cumsum(marks, 0), 0, 0, a.entries)};
 }
 
 extern const OpDef<NoAttributes> row_indices_op{

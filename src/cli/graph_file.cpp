@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -18,6 +19,7 @@
 namespace rlx::cli {
 
 Graph read_graph(const std::string& path) {
+  if (std::filesystem::is_directory(path)) throw FormatError(path, 0, "the path is a folder, expected a graph text");
   std::ifstream in(path, std::ios::binary);
   if (!in) throw FormatError(path, 0, "the file cannot be opened");
   const std::string text{std::istreambuf_iterator<char>(in), {}};

@@ -5,6 +5,7 @@
 #include <rlx/ir/error.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <iostream>
 #include <new>
 #include <string_view>
@@ -47,7 +48,14 @@ int main(int argc, char** argv) {
     return status;
   }
   try {
-    return context.command();
+    const int status = context.command();
+    // What was printed may be the only copy of a result: a full disk or a closed pipe is a failure.
+    std::cout.flush();
+    if (!std::cout || std::fflush(stdout) != 0) {
+      std::cerr << "rlx: the output could not be written\n";
+      return 1;
+    }
+    return status;
   } catch (const UsageError& e) { return failed(context, e, 2);
   } catch (const std::exception& e) { return failed(context, e, 1); }
 }

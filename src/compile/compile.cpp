@@ -15,7 +15,11 @@ namespace rlx {
 
 CompileOptions options_from_environment(CompileOptions o) {
   const auto flag = [](const char* name, bool& value) {
-    if (const char* text = std::getenv(name)) value = std::string_view(text) != "0";
+    const char* text = std::getenv(name);
+    if (!text || !*text) return;
+    const std::string_view given = text;
+    if (given != "0" && given != "1") throw ArgumentError(std::string(name) + " is \"" + text + "\", expected 0 or 1");
+    value = given == "1";
   };
   if (const char* text = std::getenv("RLX_POLICY")) {
     const std::string_view p = text;

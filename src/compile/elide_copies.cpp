@@ -35,11 +35,9 @@ class Body {
     std::size_t writer = steps_.size();
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       const Node& n = g_.node(steps_[i]);
-      if (!uses(n, fresh) && !uses(n, state)) {
-        // Steps inside branches and inner loops name buffers from outside: too far to look.
-        if (!n.regions.empty() && n.op->name() != "lir.kernel") return false;
-        continue;
-      }
+      // Steps inside branches and inner loops name buffers from outside: too far to look.
+      if (!n.regions.empty() && n.op->name() != "lir.kernel") return false;
+      if (!uses(n, fresh) && !uses(n, state)) continue;
       const std::string_view op = n.op->name();
       if (op == "lir.view") return false;
       const bool kernel = op == "lir.kernel";
@@ -60,7 +58,7 @@ class Body {
     return true;
   }
 
-  // Whether each load of `state` in the kernel is at the very index, as a value, at which `fresh` is stored.
+  // Whether each load of `state` in the kernel is at the very index, as a value, at which `fresh` is stored, and before it.
   bool aligned(const Node& kernel, ValueId state, ValueId fresh) const {
     const Region& body = g_.region(kernel.regions[0]);
     const std::size_t first = body.arguments.size() - kernel.operands.size();
@@ -70,10 +68,15 @@ class Body {
       if (kernel.operands[i] == fresh) stored.insert(body.arguments[first + i]);
     }
     std::set<ValueId> at;
+    bool written = false;
     for (NodeId id : body.nodes) {
       const Node& n = g_.node(id);
       if (!n.regions.empty()) return false;
-      if ((n.op->name() == "lir.load" && loaded.contains(n.operands[0])) || (n.op->name() == "lir.store" && stored.contains(n.operands[0]))) at.insert(n.operands[1]);
+      const bool load = n.op->name() == "lir.load" && loaded.contains(n.operands[0]);
+      const bool store = n.op->name() == "lir.store" && stored.contains(n.operands[0]);
+      if (load && written) return false;
+      written = written || store;
+      if (load || store) at.insert(n.operands[1]);
     }
     return at.size() == 1;
   }

@@ -5,7 +5,7 @@
 #include <rlx/ir/evaluate.hpp>
 
 #include <algorithm>
-#include <cstring>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -61,12 +61,19 @@ class Executable::Impl {
     for (const Call& c : steps_.calls) workspace_bytes_ = std::max(workspace_bytes_, c.workspace_bytes);
   }
 
-  HostValues run(std::span<const HostValue> arguments) {
+  HostValues run(std::span<const HostValue> arguments, HostValues reuse) {
     check_arguments(arguments);
-    if (const std::int64_t wanted = bytes_per_call(), room = available_memory(); wanted > room)
-      throw MemoryError("a call of program \"" + program_.lir.name + "\"", static_cast<std::uint64_t>(wanted), static_cast<std::uint64_t>(room));
     if (device_->target().interprets) return evaluate(program_.mir, registry_, arguments);
-    Run call(*this, arguments);
+    require_memory();
+    // The record of a refused index belongs to the device, so checked calls run one at a time, each from a clean record.
+    static std::mutex checked_calls;
+    std::unique_lock<std::mutex> alone(checked_calls, std::defer_lock);
+    if (checked_) {
+      alone.lock();
+      device_->synchronize();
+      device_->take_check();
+    }
+    Run call(*this, arguments, std::move(reuse));
     call.steps(steps_.steps);
     return call.results();
   }
@@ -81,6 +88,18 @@ class Executable::Impl {
     Bindings none;
     for (std::size_t i = 0; i < arguments.size(); ++i)
       bind_symbols(input_types_[i], type_of(arguments[i]), "argument \"" + input_names_[i] + "\"", none);
+  }
+
+  // What a call has to allocate; an arena that an earlier call left is there already.
+  void require_memory() {
+    std::int64_t wanted = steps_.output_bytes;
+    {
+      const std::lock_guard lock(mutex_);
+      if (arenas_.empty()) wanted += steps_.arena_bytes + workspace_bytes_;
+    }
+    if (wanted < (1 << 20)) return;  // Not worth asking the system.
+    if (const std::int64_t room = available_memory(); wanted > room)
+      throw MemoryError("a call of program \"" + program_.lir.name + "\"", static_cast<std::uint64_t>(wanted), static_cast<std::uint64_t>(room));
   }
 
   Block take_arena() {
@@ -98,9 +117,9 @@ class Executable::Impl {
   // One call: its memory and its resources.
   class Run {
    public:
-    Run(Impl& e, std::span<const HostValue> arguments) : e_(e), resources_(e.steps_.resource_slots), arena_(e.take_arena()) {
+    Run(Impl& e, std::span<const HostValue> arguments, HostValues reuse) : e_(e), resources_(e.steps_.resource_slots), arena_(e.take_arena()) {
       bind_inputs(arguments);
-      make_outputs();
+      make_outputs(std::move(reuse));
       for (const Place& p : e.steps_.places) bound_.push_back(bind(p));
     }
     ~Run() { e_.give_arena(std::move(arena_)); }
@@ -145,10 +164,15 @@ class Executable::Impl {
       }
     }
 
-    void make_outputs() {
+    void make_outputs(HostValues reuse) {
+      std::map<std::size_t, HostTensor> given;  // By output, whose order is that of the program's buffers.
+      for (std::size_t i = 0; i < reuse.size() && i < e_.output_types_.size() && e_.steps_.output_places.size() == e_.output_types_.size(); ++i)
+        if (auto* t = std::get_if<HostTensor>(&reuse[i]); t && e_.steps_.output_places[i] >= 0) given[place(e_.steps_.output_places[i]).index] = std::move(*t);
       for (const Place& p : e_.steps_.places) {
         if (p.kind != Place::Kind::output || p.index != outputs_.size()) continue;
-        outputs_.emplace_back(p.type.dtype, constant_shape(p.type.shape));
+        const auto it = given.find(p.index);
+        if (it != given.end() && it->second.dtype() == p.type.dtype && it->second.shape() == constant_shape(p.type.shape)) outputs_.push_back(std::move(it->second));
+        else outputs_.emplace_back(p.type.dtype, constant_shape(p.type.shape));
         if (!e_.device_->host_addressable()) device_outputs_.emplace_back(*e_.device_, outputs_.back().bytes());
       }
       for (std::size_t i = 0; i < outputs_.size(); ++i)
@@ -182,9 +206,18 @@ class Executable::Impl {
           break;
         case Step::Kind::call: call(e_.steps_.calls[s.index]); break;
         case Step::Kind::loop:
-          for (steps(s.first); truth(s.condition); steps(s.first)) steps(s.second);
+          loop(s);
           break;
         case Step::Kind::branch: steps(truth(s.places[0]) ? s.first : s.second); break;
+      }
+    }
+
+    void loop(const Step& s) {
+      std::int64_t trips = 0;
+      for (steps(s.first); truth(s.condition); steps(s.first)) {
+        if (trips++ == s.max_trips)
+          throw NumericalError("while", "while: the condition still holds after max_trips = " + std::to_string(s.max_trips) + " trips", s.max_trips, -1);
+        steps(s.second);
       }
     }
 
@@ -268,7 +301,7 @@ Executable::Executable(std::shared_ptr<Device> device, const Graph& hir, const C
 Executable::~Executable() = default;
 Executable::Executable(Executable&&) noexcept = default;
 Executable& Executable::operator=(Executable&&) noexcept = default;
-HostValues Executable::run(std::span<const HostValue> arguments) const { return impl_->run(arguments); }
+HostValues Executable::run(std::span<const HostValue> arguments, HostValues reuse) const { return impl_->run(arguments, std::move(reuse)); }
 const DispatchReport& Executable::report() const { return impl_->program().report; }
 const Graph& Executable::lir() const { return impl_->program().lir; }
 std::int64_t Executable::bytes_per_call() const { return impl_->bytes_per_call(); }

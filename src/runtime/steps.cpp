@@ -53,16 +53,16 @@ class Preparer {
       const std::string_view op = n.op->name();
       if (op == "lir.buffer") buffer(n);
       else if (op == "lir.view") view(n);
-      else if (op == "lir.kernel") steps.push_back({Step::Kind::kernel, kernels_++, places(n.operands), -1, {}, {}});
-      else if (op == "lir.copy") steps.push_back({Step::Kind::copy, 0, places(n.operands), -1, {}, {}});
+      else if (op == "lir.kernel") steps.push_back({Step::Kind::kernel, kernels_++, places(n.operands), -1, -1, {}, {}});
+      else if (op == "lir.copy") steps.push_back({Step::Kind::copy, 0, places(n.operands), -1, -1, {}, {}});
       else if (op == "lir.call") steps.push_back(call(n));
       else if (op == "lir.while") {
-        Step s{Step::Kind::loop, 0, {}, -1, region(n.regions[0]), {}};
+        Step s{Step::Kind::loop, 0, {}, -1, n.attrs.as<lir::LoopAttrs>().max_trips, region(n.regions[0]), {}};
         s.condition = places_.at(g_.region(n.regions[0]).results[0]);
         s.second = region(n.regions[1]);
         steps.push_back(std::move(s));
       } else if (op == "lir.if") {
-        Step s{Step::Kind::branch, 0, places(n.operands), -1, region(n.regions[0]), {}};
+        Step s{Step::Kind::branch, 0, places(n.operands), -1, -1, region(n.regions[0]), {}};
         s.second = region(n.regions[1]);
         steps.push_back(std::move(s));
       } else throw InternalError("a program holds " + std::string(op) + ", which is no step");
@@ -119,7 +119,7 @@ class Preparer {
       c.workspace_bytes = c.record->workspace(instance);
     }
     out_.calls.push_back(std::move(c));
-    return {Step::Kind::call, out_.calls.size() - 1, {}, -1, {}, {}};
+    return {Step::Kind::call, out_.calls.size() - 1, {}, -1, -1, {}, {}};
   }
 
   const Graph& g_;

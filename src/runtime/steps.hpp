@@ -34,6 +34,7 @@ struct Step {
   std::size_t index = 0;            ///< Of the kernel or call.
   std::vector<int> places{};        ///< Buffers of a kernel; from and to of a copy; predicate of a branch.
   int condition = -1;               ///< Place that a loop's condition leaves its answer in.
+  std::int64_t max_trips = -1;      ///< Of a loop; -1: no bound.
   std::vector<Step> first{}, second{};  ///< Condition and body, or then and else.
 };
 

@@ -67,9 +67,9 @@ constexpr Constraint<CallAttrs> call_constraints[] = {
     {"C1", "0 <= operands <= number of values",
      [](const CallAttrs& a, const Signature& s) -> Answer { return a.operands >= 0 && a.operands <= static_cast<int>(s.size()); }}};
 
-constexpr Constraint<NoAttributes> while_constraints[] = {
+constexpr Constraint<LoopAttrs> while_constraints[] = {
     {"C1", "two regions; the condition gives one bool[] buffer, the body nothing",
-     [](const NoAttributes&, const Signature& s) -> Answer {
+     [](const LoopAttrs&, const Signature& s) -> Answer {
        return s.regions.size() == 2 && s.regions[0].results.size() == 1 && is_buffer(s.regions[0].results[0]) &&
               as_tensor(s.regions[0].results[0]).dtype == DType::boolean && s.regions[1].results.empty();
      }}};
@@ -108,10 +108,10 @@ constexpr OpDef<CallAttrs> call = lir_def<CallAttrs>(
     "lir.call", "Launches a kernel record on buffers; gives its resources.",
     {call_operands, call_constraints, [](const CallAttrs& a, const Signature&) { return a.resources; }});
 
-constexpr OpDef<NoAttributes> while_ = lir_def<NoAttributes>(
+constexpr OpDef<LoopAttrs> while_ = lir_def<LoopAttrs>(
     "lir.while", "Runs the body's steps as long as the condition's buffer is true after its steps.",
-    {{}, while_constraints, [](const NoAttributes&, const Signature&) { return Types{}; },
-     [](const NoAttributes&, const Signature&) { return std::vector<Types>{{}, {}}; }});
+    {{}, while_constraints, [](const LoopAttrs&, const Signature&) { return Types{}; },
+     [](const LoopAttrs&, const Signature&) { return std::vector<Types>{{}, {}}; }});
 
 constexpr OpDef<NoAttributes> if_ = lir_def<NoAttributes>(
     "lir.if", "Runs the steps of one of two regions.",

@@ -25,6 +25,15 @@ static void copy_all(Lowering& l, const std::vector<Values>& from, const std::ve
     for (std::size_t p = 0; p < to[i].size(); ++p) l.copy(from[i][p], to[i][p]);
 }
 
+// Whether a part of `value` is memory of a state other than `own`, or of another part of its own.
+static bool reads_other_state(Lowering& l, const Values& value, const std::vector<Values>& state, std::size_t own) {
+  for (std::size_t p = 0; p < value.size(); ++p)
+    for (std::size_t j = 0; j < state.size(); ++j)
+      for (std::size_t q = 0; q < state[j].size(); ++q)
+        if ((j != own || p != q) && l.is_view_of(value[p], state[j][q])) return true;
+  return false;
+}
+
 void lower_while(Lowering& l, const Node& n) {
   const auto carried = static_cast<std::size_t>(n.attrs.as<ops::WhileAttrs>().carried);
   std::vector<Values> arguments;
@@ -38,13 +47,12 @@ void lower_while(Lowering& l, const Node& n) {
         // A result may be another state's buffer (a swap), which the first copy would overwrite: such ones are copied aside.
         std::vector<Values> next = l.region(n.regions[1], arguments);
         for (std::size_t i = 0; i < next.size(); ++i)
-          for (std::size_t j = 0; j < state.size(); ++j)
-            if (i != j && l.is_view_of(next[i][0], state[j][0])) { next[i] = own_copies(l, {next[i]})[0]; break; }
+          if (reads_other_state(l, next[i], state, i)) next[i] = own_copies(l, {next[i]})[0];
         copy_all(l, next, state);
         return {};
       }};
   l.builder().set_origin(n.origin);
-  l.builder().emit("lir.while", {}, {}, regions);
+  l.builder().emit("lir.while", {}, lir::LoopAttrs{n.attrs.as<ops::WhileAttrs>().max_trips}, regions);
   l.step(n, "while", "while", "generated");
   l.note(n, "loop: host-polled");
   for (std::size_t i = 0; i < carried; ++i) l.set_buffers(n.results[i], state[i]);
@@ -55,8 +63,11 @@ void lower_if(Lowering& l, const Node& n) {
   for (std::size_t i = 1; i < n.operands.size(); ++i) arguments.push_back(l.buffers(n.operands[i]));
   std::vector<Values> results;
   for (ValueId v : n.results) {
-    l.allocate(v);
-    results.push_back(l.buffers(v));
+    Values parts;
+    if (const auto* s = std::get_if<SparseType>(&l.mir().type(v)))
+      for (const TensorType& t : sparse_parts(*s)) parts.push_back(l.allocate_transient(t));
+    else parts.push_back(l.allocate_transient(l.mir().tensor_type(v)));
+    results.push_back(std::move(parts));
   }
   const auto branch = [&](RegionId r) -> RegionBody {
     return [&, r](ValuesIn) -> Values {

@@ -171,6 +171,7 @@ class Fuser {
       if (!is_loop(fusion_.kernels[k])) continue;
       for (std::size_t j = k; j-- > 0 && k - j < merge_window;) {
         if (fusion_.kernels[j].roots.empty() || !is_loop(fusion_.kernels[j]) || !(shape(j) == shape(k))) continue;
+        if (before[j][k]) continue;  // It needs what k has absorbed, perhaps by way of others.
         bool between = false, related = before[k][j];
         for (std::size_t c = 0; c < n && !between; ++c) between = c != j && c != k && !fusion_.kernels[c].roots.empty() && before[k][c] && before[c][j];
         if (between) continue;
@@ -197,11 +198,7 @@ class Fuser {
     for (NodeId r : fusion_.kernels[j].roots) made.insert(g_.node(r).results.begin(), g_.node(r).results.end());
     bool aligned = true;
     walk(fusion_.kernels[k], [](ValueId) {}, [&](const Node& n) {
-      if (n.op->has_trait(Trait::elementwise)) {
-        // An elementwise node is at the root's own position only if nothing above it moved the position: shapes tell,
-        // except under a permutation of equal shape, which the check of the users below excludes.
-        return;
-      }
+      if (n.op->has_trait(Trait::elementwise)) return;  // Its operands are read where it is itself.
       for (ValueId v : n.operands) if (depends_inline(v, made)) aligned = false;
     });
     return aligned;
@@ -253,13 +250,12 @@ class Fuser {
   bool flat(const FusedKernel& k) const {
     if (!is_loop(k)) return false;
     const Dim total = g_.tensor_type(g_.node(k.roots[0]).results[0]).numel();
-    const bool rank_one = g_.tensor_type(g_.node(k.roots[0]).results[0]).rank() == 1;
     bool ok = true;
     walk(k, [&](ValueId v) { const Dim n = g_.tensor_type(v).numel(); ok = ok && (n == total || n == Dim(1)); }, [&](const Node& n) {
       const std::string_view op = n.op->name();
       if (n.op->has_trait(Trait::elementwise) || op == "reshape" || op == "constant") return;
       if (op == "broadcast" && g_.tensor_type(n.operands[0]).numel() == Dim(1)) return;
-      if (op == "iota" && rank_one && g_.tensor_type(n.results[0]).numel() == total) return;
+      if (op == "iota" && g_.tensor_type(n.results[0]).rank() == 1 && g_.tensor_type(n.results[0]).numel() == total) return;
       ok = false;
     });
     return ok;

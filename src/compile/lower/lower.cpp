@@ -181,7 +181,10 @@ void Lowering::lower_kernel(const FusedKernel& k) {
   a.extents = k.flat ? std::vector{element_count(shape)} : shape;
   kernel(mir_.node(k.roots.back()), a, results, writes, [&](KernelBody& body) {
     const Index linear = k.flat ? body.position[0] : body.elements.index().linear(body.position, shape);
-    for (std::size_t i = 0; i < results.size(); ++i) body.store(i, linear, body.load(results[i], body.position));
+    // All loads come before the first store: a destination may be the memory of a value that is still read.
+    Values computed;
+    for (ValueId v : results) computed.push_back(body.load(v, body.position));
+    for (std::size_t i = 0; i < results.size(); ++i) body.store(i, linear, computed[i]);
   }, k.flat, {results.begin(), results.end()});
 }
 
@@ -208,7 +211,7 @@ void Lowering::lower_call(const Node& n) {
   b_.set_origin(n.origin);
   const Values made = b_.emit("lir.call", values, a);
   for (std::size_t i = 0; i < resources.size(); ++i) buffers_[resources[i]] = {made[i]};
-  step(n, n.record, "call", n.record);
+  step(n, n.record, "call", "record");
 }
 
 std::vector<Values> Lowering::region(RegionId r, const std::vector<Values>& arguments) {

@@ -57,9 +57,11 @@ class Lowering {
   Value allocate_transient(const TensorType& t);
 
   /// A kernel that may pull elements of `pulled` values and stores to `writes`. `origin` is the node whose report row gets
-  /// the step. Values in `computed` are worked out in the body even if they have buffers.
+  /// the step.
   void kernel(const Node& origin, std::vector<std::int64_t> extents, const std::vector<ValueId>& pulled, Values writes,
               const std::function<void(KernelBody&)>& body);
+  /// The same under any policy. Values in `computed` are worked out in the body even if they have buffers; `flat` as in
+  /// FusedKernel.
   void kernel(const Node& origin, lir::KernelAttrs attrs, const std::vector<ValueId>& pulled, Values writes,
               const std::function<void(KernelBody&)>& body, bool flat = false, const std::set<ValueId>& computed = {});
   void copy(Value from, Value to) { b_.emit("lir.copy", {from, to}); }

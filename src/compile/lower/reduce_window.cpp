@@ -51,8 +51,16 @@ void lower_segment_reduce(Lowering& l, const Node& n) {
   const std::int64_t entries = shape[0];
   l.kernel(n, out_shape, n.operands, {result}, [&](KernelBody& k) {
     Elements& e = k.elements;
-    const auto bound = [&](const Index& i) { return ops::convert(k.load(n.operands[1], {i}), DType::i64); };
-    const Index lower = Index::of(bound(k.position[0]), entries + 1), upper = Index::of(bound(k.position[0] + Index(1)), entries + 1);
+    // Offsets are limited to the entries there are, as gather limits its indices.
+    const auto bound = [&](const Index& i) {
+      const Value offset = ops::convert(k.load(n.operands[1], {i}), DType::i64);
+      if (e.checked()) {
+        const Value low = ops::compare(offset, e.index().number(0), ops::Direction::ge), high = ops::compare(offset, e.index().number(entries), ops::Direction::le);
+        k.b.emit("lir.check", {k.b.emit1("and", {low, high}), offset}, lir::CheckAttrs{"segment offset"});
+      }
+      return e.index().clamped(offset, entries + 1);
+    };
+    const Index lower = bound(k.position[0]), upper = bound(k.position[0] + Index(1));
     const Value sum = emit_reduction(k, lower, upper, identity_of(k, a.kind, t), [&](const Index& i) {
       Coordinates c = k.position;
       c[0] = i;

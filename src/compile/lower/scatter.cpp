@@ -1,5 +1,6 @@
-// scatter: a copy of the operand, then one loop in index order for each position of the update window. Windows run in
-// parallel, repeated indices combine in order, no atomics: the same bits on every device.
+// scatter: a copy of the operand, then one loop in index order for each position of the update window. Positions of the window
+// run in parallel where two of them never meet in one element, which holds along dimensions that no index moves; the others
+// belong to the loop. Repeated indices combine in order, no atomics: the same bits on every device.
 #include "compile/lower/lower.hpp"
 #include "compile/lower/reduction.hpp"
 #include "compile/lower/root_lowerings.hpp"
@@ -20,24 +21,38 @@ void lower_scatter(Lowering& l, const Node& n) {
   l.kernel(n, shape, {operand}, {result}, [&](KernelBody& k) { k.store(0, k.elements.index().linear(k.position, shape), k.load(operand, k.position)); });
   if (element_count(update_shape) == 0) return;
 
-  std::vector<std::int64_t> window, scattered;
-  for (std::size_t d = 0; d < update_shape.size(); ++d) (has(a.update_window_dims, d) ? window : scattered).push_back(update_shape[d]);
-  const std::int64_t trips = element_count(scattered);
+  // Operand dimension of each window dimension, in order.
+  std::vector<int> window_to_operand;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (!has(a.inserted_window_dims, d) && !has(a.input_batching_dims, d)) window_to_operand.push_back(static_cast<int>(d));
+  enum class Role { free, moved, batch };  // Parallel, in the loop as part of the window, in the loop as an index position.
+  std::vector<Role> role;
+  std::vector<std::int64_t> parallel, batches, moved;
+  std::size_t next_dim = 0;
+  for (std::size_t d = 0; d < update_shape.size(); ++d) {
+    if (!has(a.update_window_dims, d)) role.push_back(Role::batch), batches.push_back(update_shape[d]);
+    else if (const auto to = static_cast<std::size_t>(window_to_operand[next_dim++]); has(a.scatter_dims_to_operand_dims, to) && update_shape[d] > 1)
+      role.push_back(Role::moved), moved.push_back(update_shape[d]);
+    else role.push_back(Role::free), parallel.push_back(update_shape[d]);
+  }
+  std::vector<std::int64_t> sequential = batches;  // Index positions outermost: their order is the order of combination.
+  sequential.insert(sequential.end(), moved.begin(), moved.end());
+  const std::int64_t trips = element_count(sequential);
   const auto vector_dim = static_cast<std::size_t>(a.index_vector_dim);
 
-  l.kernel(n, window, {indices, updates}, {result}, [&](KernelBody& k) {
+  l.kernel(n, parallel, {indices, updates}, {result}, [&](KernelBody& k) {
     Elements& e = k.elements;
     Builder& b = k.b;
-    const RegionBody trip = [&](ValuesIn args) -> Values {
+    const RegionBody body = [&](ValuesIn args) -> Values {
       Elements::Scope scope(e);
-      const Coordinates batch = e.index().coordinates(Index::of(args[0], trips), scattered);
-      Coordinates update(update_shape.size());
-      std::size_t next_window = 0, next_batch = 0;
-      for (std::size_t d = 0; d < update.size(); ++d) update[d] = has(a.update_window_dims, d) ? k.position[next_window++] : batch[next_batch++];
-      Coordinates to(shape.size());
-      next_window = 0;
-      for (std::size_t d = 0; d < shape.size(); ++d)
-        if (!has(a.inserted_window_dims, d) && !has(a.input_batching_dims, d)) to[d] = k.position[next_window++];
+      const Coordinates trip = e.index().coordinates(Index::of(args[0], trips), sequential);
+      const Coordinates batch(trip.begin(), trip.begin() + static_cast<std::ptrdiff_t>(batches.size()));
+      Coordinates update(update_shape.size()), to(shape.size());
+      std::size_t next_free = 0, next_moved = batches.size(), next_batch = 0, next_window = 0;
+      for (std::size_t d = 0; d < update.size(); ++d) {
+        update[d] = role[d] == Role::free ? k.position[next_free++] : role[d] == Role::moved ? trip[next_moved++] : batch[next_batch++];
+        if (role[d] != Role::batch) to[static_cast<std::size_t>(window_to_operand[next_window++])] = update[d];
+      }
       for (std::size_t i = 0; i < a.input_batching_dims.size(); ++i) {
         const auto d = static_cast<std::size_t>(a.indices_batching_dims[i]);
         to[static_cast<std::size_t>(a.input_batching_dims[i])] = batch[d - (d > vector_dim ? 1 : 0)];
@@ -69,7 +84,7 @@ void lower_scatter(Lowering& l, const Node& n) {
       return {};
     };
     const Values bounds{e.index().number(0), e.index().number(trips)};
-    b.emit("lir.for", bounds, lir::ForAttrs{}, std::span(&trip, 1));
+    b.emit("lir.for", bounds, lir::ForAttrs{}, std::span(&body, 1));
   });
 }
 

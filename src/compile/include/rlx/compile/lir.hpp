@@ -94,6 +94,12 @@ struct CallAttrs {
 
 /// lir.while() (region condition, region body): both regions capture the buffers of the
 /// program; the condition's region returns one bool[] buffer, read after its steps have run. The body updates the state in place.
+struct LoopAttrs {
+  std::int64_t max_trips = -1;  ///< One trip more is a NumericalError; -1: no bound.
+  bool operator==(const LoopAttrs&) const = default;
+  static constexpr auto fields = std::tuple{Field{"max_trips", &LoopAttrs::max_trips, "upper bound of the trip count, -1: none"}};
+};
+
 /// lir.if(predicate buffer) (region then, region else): steps.
 
 /// lir.for(lower, upper, carried...) (region(i, carried...)): i runs from lower (inclusive) to upper (exclusive); results

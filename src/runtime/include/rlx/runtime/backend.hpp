@@ -1,4 +1,4 @@
-// The interface of a backend: memory, copies, kernels. Loops, calls and the order of steps are the session's business, so
+// The interface of a backend: memory, copies, kernels. Loops, calls and the order of steps are the executable's business, so
 // a backend with a dialect and a launch function is already whole.
 #pragma once
 #include <rlx/compile/target.hpp>

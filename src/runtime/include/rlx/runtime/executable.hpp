@@ -21,7 +21,9 @@ class RLX_API Executable {
   /// Runs once. Arguments in the order of the graph's inputs, with exactly their types; results likewise. Throws
   /// ArgumentError (count, type, an index out of range in checked mode), MemoryError before anything runs, NumericalError
   /// or DeviceError; the executable survives all of them.
-  HostValues run(std::span<const HostValue> arguments) const;
+  /// Dense results are written into the tensors of `reuse` where one of the right type stands at their place, so that a loop
+  /// that hands back the last results allocates nothing; without it every call takes fresh memory.
+  HostValues run(std::span<const HostValue> arguments, HostValues reuse = {}) const;
 
   const DispatchReport& report() const;
   const Graph& lir() const;  ///< The planned program.

@@ -1,0 +1,66 @@
+#include "benchmarks/bench.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <vector>
+
+#include <omp.h>
+
+namespace rlx::bench {
+
+static double once(const std::function<void()>& f) {
+  const auto start = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+static double median(std::vector<double> v) {
+  std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
+  return v[v.size() / 2];
+}
+
+double median_seconds(int repeats, const std::function<void()>& f) { return alternating_seconds(repeats, f, [] {}).first; }
+
+Pair alternating_seconds(int repeats, const std::function<void()>& first, const std::function<void()>& second) {
+  std::vector<double> a, b;
+  first();
+  second();
+  for (int i = 0; i < repeats; ++i) {
+    a.push_back(once(first));
+    b.push_back(once(second));
+  }
+  return {median(a), median(b)};
+}
+
+void row(const std::string& name, double ours, double rival, const std::string& unit, double ratio, double goal) {
+  std::printf("{\"name\": \"%s\", \"ours\": %.6g, \"rival\": %.6g, \"unit\": \"%s\", \"ratio\": %.3f, \"goal\": %.3g, \"threads\": %d, \"processor\": \"%s\"}\n",
+              name.c_str(), ours, rival, unit.c_str(), ratio, goal, threads(), processor().c_str());
+  std::fflush(stdout);
+}
+
+double triad(std::size_t bytes, int thread_count, int repeats) {
+  const auto n = static_cast<std::ptrdiff_t>(bytes / sizeof(double));
+  std::vector<double> a(static_cast<std::size_t>(n)), b(a.size(), 1.0), c(a.size(), 2.0);
+  const double t = median_seconds(repeats, [&] {
+#pragma omp parallel for num_threads(thread_count) schedule(static)
+    for (std::ptrdiff_t i = 0; i < n; ++i) a[static_cast<std::size_t>(i)] = b[static_cast<std::size_t>(i)] + 3.0 * c[static_cast<std::size_t>(i)];
+  });
+  return 24.0 * static_cast<double>(n) / t;
+}
+
+std::string processor() {
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+int threads() {
+  const char* text = std::getenv("RLX_THREADS");
+  return text ? std::max(1, std::atoi(text)) : omp_get_max_threads();
+}
+
+}  // namespace rlx::bench
