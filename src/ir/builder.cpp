@@ -110,6 +110,7 @@ Values Builder::place(const Op& op, ValuesIn operands, AnyAttrs attrs,
 
 Values Builder::emit(std::string_view name, ValuesIn operands, AnyAttrs attrs, std::span<const RegionBody> regions) {
   const Op& op = registry_->get(name);
+  if (attrs.get_if<NoAttributes>()) attrs = op.default_attrs();
   return place(op, operands, attrs, [&](NodeId id) {
     std::vector<RegionId> filled;
     if (regions.empty()) return filled;

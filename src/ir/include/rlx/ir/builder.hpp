@@ -43,7 +43,7 @@ class RLX_API Builder {
   Value value(ValueId id) { return {this, id}; }
   Values values(const std::vector<ValueId>& ids);
 
-  /// One node. Throws VerifyError, naming the operator, the constraint and the location, when the instance is refused.
+  /// One node; without attributes it gets the operator's defaults. Throws VerifyError, naming the operator, the constraint and the location, when the instance is refused.
   Values emit(std::string_view op, ValuesIn operands, AnyAttrs attrs = {}, std::span<const RegionBody> regions = {});
   Values emit(std::string_view op, std::initializer_list<Value> operands, AnyAttrs attrs = {}) {
     return emit(op, ValuesIn(operands.begin(), operands.size()), std::move(attrs));
