@@ -22,7 +22,9 @@ static double median(std::vector<double> v) {
   return v[v.size() / 2];
 }
 
-double median_seconds(int repeats, const std::function<void()>& f) { return alternating_seconds(repeats, f, [] {}).first; }
+double median_seconds(int repeats, const std::function<void()>& f) {
+  return alternating_seconds(repeats, f, [] {}).first;
+}
 
 Pair alternating_seconds(int repeats, const std::function<void()>& first, const std::function<void()>& second) {
   std::vector<double> a, b;
@@ -36,8 +38,10 @@ Pair alternating_seconds(int repeats, const std::function<void()>& first, const 
 }
 
 void row(const std::string& name, double ours, double rival, const std::string& unit, double ratio, double goal) {
-  std::printf("{\"name\": \"%s\", \"ours\": %.6g, \"rival\": %.6g, \"unit\": \"%s\", \"ratio\": %.3f, \"goal\": %.3g, \"threads\": %d, \"processor\": \"%s\"}\n",
-              name.c_str(), ours, rival, unit.c_str(), ratio, goal, threads(), processor().c_str());
+  std::printf(
+      "{\"name\": \"%s\", \"ours\": %.6g, \"rival\": %.6g, \"unit\": \"%s\", \"ratio\": %.3f, \"goal\": %.3g, "
+      "\"threads\": %d, \"processor\": \"%s\"}\n",
+      name.c_str(), ours, rival, unit.c_str(), ratio, goal, threads(), processor().c_str());
   std::fflush(stdout);
 }
 
@@ -46,7 +50,8 @@ double triad(std::size_t bytes, int thread_count, int repeats) {
   std::vector<double> a(static_cast<std::size_t>(n)), b(a.size(), 1.0), c(a.size(), 2.0);
   const double t = median_seconds(repeats, [&] {
 #pragma omp parallel for num_threads(thread_count) schedule(static)
-    for (std::ptrdiff_t i = 0; i < n; ++i) a[static_cast<std::size_t>(i)] = b[static_cast<std::size_t>(i)] + 3.0 * c[static_cast<std::size_t>(i)];
+    for (std::ptrdiff_t i = 0; i < n; ++i)
+      a[static_cast<std::size_t>(i)] = b[static_cast<std::size_t>(i)] + 3.0 * c[static_cast<std::size_t>(i)];
   });
   return 24.0 * static_cast<double>(n) / t;
 }

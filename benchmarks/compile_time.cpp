@@ -1,5 +1,5 @@
-// Time to compile a graph of 50 operators, without and with the disk cache, and to call a cached executable of one small
-// kernel. The limits are absolute, so the rival's column holds them.
+// Time to compile a graph of 50 operators, without and with the disk cache, and to call a cached executable of one
+// small kernel. The limits are absolute, so the rival's column holds them.
 #include "benchmarks/bench.hpp"
 
 #include "backends/cpu/cpu_device.hpp"
@@ -52,7 +52,11 @@ int main() {
   const runtime::Executable e(device, small, catalog);
   const HostValues in{HostTensor(DType::f32, {16})};
   HostValues out;
-  const double call = bench::median_seconds(7, [&] { for (int i = 0; i < 1000; ++i) out = e.run(in, std::move(out)); }) / 1000;
+  const double call = bench::median_seconds(7,
+                                            [&] {
+                                              for (int i = 0; i < 1000; ++i) out = e.run(in, std::move(out));
+                                            }) /
+                      1000;
   bench::row("call of one small kernel", call * 1e6, 20, "us", 20 / (call * 1e6), 1);
   std::filesystem::remove_all(folder);
 }

@@ -1,5 +1,6 @@
-// SpMV and conjugate gradients with a Jacobi preconditioner on the 7-point Poisson matrix of N^3 unknowns (argument, default
-// 100), against the memory triad and, where PETSc is built in, against its CG on one rank, iteration for iteration.
+// SpMV and conjugate gradients with a Jacobi preconditioner on the 7-point Poisson matrix of N^3 unknowns (argument,
+// default 100), against the memory triad and, where PETSc is built in, against its CG on one rank, iteration for
+// iteration.
 #include "benchmarks/bench.hpp"
 
 #include <rlx/catalog.hpp>
@@ -27,7 +28,10 @@ struct Poisson {
       for (std::int32_t j = 0; j < n; ++j)
         for (std::int32_t k = 0; k < n; ++k) {
           const std::int32_t row = (i * n + j) * n + k;
-          const auto put = [&](std::int32_t column, double v) { columns.push_back(column); values.push_back(v); };
+          const auto put = [&](std::int32_t column, double v) {
+            columns.push_back(column);
+            values.push_back(v);
+          };
           if (i > 0) put(row - n * n, -1);
           if (j > 0) put(row - n, -1);
           if (k > 0) put(row - 1, -1);
@@ -41,7 +45,8 @@ struct Poisson {
   std::int64_t rows() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
   HostSparse host() const {
     const auto nnz = static_cast<std::int64_t>(values.size());
-    HostSparse s{SparseType{SparseFormat::csr, DType::f64, DType::i32, {rows(), rows()}, nnz}, HostTensor(DType::i32, {rows() + 1}), HostTensor(DType::i32, {nnz}), HostTensor(DType::f64, {nnz})};
+    HostSparse s{SparseType{SparseFormat::csr, DType::f64, DType::i32, {rows(), rows()}, nnz},
+                 HostTensor(DType::i32, {rows() + 1}), HostTensor(DType::i32, {nnz}), HostTensor(DType::f64, {nnz})};
     std::copy(offsets.begin(), offsets.end(), s.offsets.as_mutable<std::int32_t>().begin());
     std::copy(columns.begin(), columns.end(), s.indices.as_mutable<std::int32_t>().begin());
     std::copy(values.begin(), values.end(), s.values.as_mutable<double>().begin());
@@ -64,7 +69,8 @@ struct Petsc {
   Petsc(const Poisson& p, int iterations) {
     PetscInitializeNoArguments();
     const auto n = static_cast<PetscInt>(p.rows());
-    MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, const_cast<PetscInt*>(p.offsets.data()), const_cast<PetscInt*>(p.columns.data()), const_cast<PetscScalar*>(p.values.data()), &a);
+    MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, const_cast<PetscInt*>(p.offsets.data()),
+                              const_cast<PetscInt*>(p.columns.data()), const_cast<PetscScalar*>(p.values.data()), &a);
     MatCreateVecs(a, &x, &b);
     VecSet(b, 1);
     KSPCreate(PETSC_COMM_SELF, &ksp);
@@ -104,7 +110,8 @@ int main(int argc, char** argv) {
     const HostValues in{a, filled(n, 1)};
     HostValues out;
     const double t = bench::median_seconds(21, [&] { out = e.run(in, std::move(out)); });
-    const double rate = (12 * nnz + 4 * static_cast<double>(n + 1) + 16 * static_cast<double>(n)) / t, triad = bench::triad(64u << 20, bench::threads(), 15);
+    const double rate = (12 * nnz + 4 * static_cast<double>(n + 1) + 16 * static_cast<double>(n)) / t,
+                 triad = bench::triad(64u << 20, bench::threads(), 15);
     bench::row("spmv, Poisson", rate * 1e-9, triad * 1e-9, "GB/s", rate / triad, 0.9);
   }
   {
@@ -122,9 +129,11 @@ int main(int argc, char** argv) {
 #ifdef RLX_BENCH_PETSC
     Petsc rival(p, iterations);
     const bench::Pair t = bench::alternating_seconds(5, ours, [&] { rival.solve(); });
-    bench::row("cg + Jacobi, an iteration", t.first / iterations * 1e3, t.second / iterations * 1e3, "ms", t.second / t.first, 1.25);
+    bench::row("cg + Jacobi, an iteration", t.first / iterations * 1e3, t.second / iterations * 1e3, "ms",
+               t.second / t.first, 1.25);
 #else
-    bench::row("cg + Jacobi, an iteration (PETSc is absent)", bench::median_seconds(5, ours) / iterations * 1e3, 0, "ms", 0, 1.25);
+    bench::row("cg + Jacobi, an iteration (PETSc is absent)", bench::median_seconds(5, ours) / iterations * 1e3, 0,
+               "ms", 0, 1.25);
 #endif
   }
 }

@@ -1,10 +1,10 @@
-// Packed matrix products against this processor's multiply-add peak, measured alternately, and against OpenBLAS's best kernel.
-// One JSON line a row: medians of the rates, and the median of the ratios of neighbours in time, so that a clock that moves
-// moves both. One thread is timed by its processor time, which other processes disturb less; more by the wall clock. Run
-// with RLX_THREADS (default 1); --quick leaves out 4096. OpenBLAS's choice of kernel is not restricted: the program starts
-// itself again without OPENBLAS_CORETYPE and OPENBLAS_L2_SIZE.
-#include "backends/cpu/jit.hpp"
+// Packed matrix products against this processor's multiply-add peak, measured alternately, and against OpenBLAS's best
+// kernel. One JSON line a row: medians of the rates, and the median of the ratios of neighbours in time, so that a
+// clock that moves moves both. One thread is timed by its processor time, which other processes disturb less; more by
+// the wall clock. Run with RLX_THREADS (default 1); --quick leaves out 4096. OpenBLAS's choice of kernel is not
+// restricted: the program starts itself again without OPENBLAS_CORETYPE and OPENBLAS_L2_SIZE.
 #include "backends/cpu/kernels/matmul.hpp"
+#include "backends/cpu/jit.hpp"
 #include "backends/cpu/kernels/matmul_microkernel.hpp"
 #include "backends/cpu/memory.hpp"
 #include "backends/cpu/thread_pool.hpp"
@@ -57,18 +57,27 @@ class Peak {
     const int bytes = machine.isa == emit_llvm::Isa::avx512 ? 64 : machine.isa == emit_llvm::Isa::avx2 ? 32 : 16;
     const bool f64 = t == DType::f64, pairs = t == DType::bf16;
     const int lanes = bytes / (f64 ? 8 : 4);
-    const std::string v = "<" + std::to_string(lanes) + " x " + (f64 ? "double" : "float") + ">", x = pairs ? "<" + std::to_string(2 * lanes) + " x bfloat>" : v;
-    const std::string f = pairs ? "@llvm.x86.avx512bf16.dpbf16ps.512" : "@llvm.fma.v" + std::to_string(lanes) + (f64 ? "f64" : "f32");
-    std::string s = "declare " + v + " " + f + "(" + v + ", " + x + ", " + x + ")\ndefine void @peak(i64 %n, ptr %to) {\nentry:\n %x = load " + x + ", ptr %to\n br label %loop\nloop:\n %k = phi i64 [ 0, %entry ], [ %k.next, %loop ]\n";
-    for (int i = 0; i < chains; ++i) s += " %c" + std::to_string(i) + " = phi " + v + " [ zeroinitializer, %entry ], [ %d" + std::to_string(i) + ", %loop ]\n";
+    const std::string v = "<" + std::to_string(lanes) + " x " + (f64 ? "double" : "float") + ">",
+                      x = pairs ? "<" + std::to_string(2 * lanes) + " x bfloat>" : v;
+    const std::string f =
+        pairs ? "@llvm.x86.avx512bf16.dpbf16ps.512" : "@llvm.fma.v" + std::to_string(lanes) + (f64 ? "f64" : "f32");
+    std::string s = "declare " + v + " " + f + "(" + v + ", " + x + ", " + x +
+                    ")\ndefine void @peak(i64 %n, ptr %to) {\nentry:\n %x = load " + x +
+                    ", ptr %to\n br label %loop\nloop:\n %k = phi i64 [ 0, %entry ], [ %k.next, %loop ]\n";
+    for (int i = 0; i < chains; ++i)
+      s += " %c" + std::to_string(i) + " = phi " + v + " [ zeroinitializer, %entry ], [ %d" + std::to_string(i) +
+           ", %loop ]\n";
     for (int i = 0; i < chains; ++i) {
       const std::string n = std::to_string(i);
-      s += " %d" + n + " = call " + v + " " + f + (pairs ? "(" + v + " %c" + n + ", " + x + " %x, " + x + " %x)\n" : "(" + v + " %x, " + v + " %x, " + v + " %c" + n + ")\n");
+      s += " %d" + n + " = call " + v + " " + f +
+           (pairs ? "(" + v + " %c" + n + ", " + x + " %x, " + x + " %x)\n"
+                  : "(" + v + " %x, " + v + " %x, " + v + " %c" + n + ")\n");
     }
     s += " %k.next = add i64 %k, 1\n %more = icmp slt i64 %k.next, %n\n br i1 %more, label %loop, label %end\nend:\n";
     for (int i = 0; i < chains; ++i) {
       const std::string n = std::to_string(i);
-      s += " %p" + n + " = getelementptr i8, ptr %to, i64 " + std::to_string(i * bytes) + "\n store " + v + " %d" + n + ", ptr %p" + n + "\n";
+      s += " %p" + n + " = getelementptr i8, ptr %to, i64 " + std::to_string(i * bytes) + "\n store " + v + " %d" + n +
+           ", ptr %p" + n + "\n";
     }
     const std::string names[] = {"peak"};
     code_ = cpu::load(emit_llvm::assemble(s + " ret void\n}\n", machine), names);
@@ -77,14 +86,20 @@ class Peak {
   }
   /// GFLOP/s over about `flops` on each thread.
   double rate(double flops, int threads) const {
-    struct Context { const Peak& p; std::int64_t n; } c{*this, std::max<std::int64_t>(1, static_cast<std::int64_t>(flops / flops_))};
+    struct Context {
+      const Peak& p;
+      std::int64_t n;
+    } c{*this, std::max<std::int64_t>(1, static_cast<std::int64_t>(flops / flops_))};
     const double t = seconds(threads, [&] {
-      cpu::parallel_for(threads, 1, threads, [](void* x, std::int64_t, std::int64_t) {
-        alignas(64) float memory[chains * 16];
-        std::fill(std::begin(memory), std::end(memory), 0.37f);  // zeros would draw less power and raise the clock
-        const auto& a = *static_cast<const Context*>(x);
-        a.p.run_(a.n, memory);
-      }, &c);
+      cpu::parallel_for(
+          threads, 1, threads,
+          [](void* x, std::int64_t, std::int64_t) {
+            alignas(64) float memory[chains * 16];
+            std::fill(std::begin(memory), std::end(memory), 0.37f);  // zeros would draw less power and raise the clock
+            const auto& a = *static_cast<const Context*>(x);
+            a.p.run_(a.n, memory);
+          },
+          &c);
     });
     return static_cast<double>(c.n) * flops_ * threads / t * 1e-9;
   }
@@ -115,34 +130,51 @@ double median(std::vector<double> v) {
   return v[v.size() / 2];
 }
 
-void row(const std::string& name, const std::vector<double>& ours, const std::vector<double>& rival, const char* unit, double goal, const std::string& where) {
+void row(const std::string& name, const std::vector<double>& ours, const std::vector<double>& rival, const char* unit,
+         double goal, const std::string& where) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < ours.size(); ++i) ratios.push_back(ours[i] / rival[i]);
-  std::printf("{\"name\": \"%s\", \"ours\": %.1f, \"rival\": %.1f, \"unit\": \"%s\", \"ratio\": %.3f, \"goal\": %.2f, \"processor\": \"%s\"}\n", name.c_str(), median(ours), median(rival),
-              unit, median(ratios), goal, where.c_str());
+  std::printf(
+      "{\"name\": \"%s\", \"ours\": %.1f, \"rival\": %.1f, \"unit\": \"%s\", \"ratio\": %.3f, \"goal\": %.2f, "
+      "\"processor\": \"%s\"}\n",
+      name.c_str(), median(ours), median(rival), unit, median(ratios), goal, where.c_str());
   std::fflush(stdout);
 }
 
-void measure(DType in, DType out, std::int64_t n, int threads, const emit_llvm::Machine& machine, int rounds, const std::string& where) {
+void measure(DType in, DType out, std::int64_t n, int threads, const emit_llvm::Machine& machine, int rounds,
+             const std::string& where) {
   const double flops = 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
   Memory a(byte_size(in, n * n)), b(byte_size(in, n * n)), c(byte_size(out, n * n)), d(byte_size(out, n * n));
   Memory work(cpu::matmul_workspace(machine, in, out, 1, n, n, n));
   for (std::int64_t i = 0; i < n * n; ++i) {
-    const double x = static_cast<double>(i * 7919 % 1009) / 1009 - 0.5, y = static_cast<double>(i * 104729 % 997) / 997 - 0.5;
+    const double x = static_cast<double>(i * 7919 % 1009) / 1009 - 0.5,
+                 y = static_cast<double>(i * 104729 % 997) / 997 - 0.5;
     if (in == DType::f64) static_cast<double*>(a.at)[i] = x, static_cast<double*>(b.at)[i] = y;
-    else if (in == DType::f32) static_cast<float*>(a.at)[i] = static_cast<float>(x), static_cast<float*>(b.at)[i] = static_cast<float>(y);
-    else if (in == DType::i8) static_cast<std::int8_t*>(a.at)[i] = static_cast<std::int8_t>(i * 37), static_cast<std::int8_t*>(b.at)[i] = static_cast<std::int8_t>(i * 11);
-    else static_cast<std::uint16_t*>(a.at)[i] = static_cast<std::uint16_t>(0x3f00 + i % 97), static_cast<std::uint16_t*>(b.at)[i] = static_cast<std::uint16_t>(0x3f00 + i % 89);
+    else if (in == DType::f32)
+      static_cast<float*>(a.at)[i] = static_cast<float>(x), static_cast<float*>(b.at)[i] = static_cast<float>(y);
+    else if (in == DType::i8)
+      static_cast<std::int8_t*>(a.at)[i] = static_cast<std::int8_t>(i * 37),
+      static_cast<std::int8_t*>(b.at)[i] = static_cast<std::int8_t>(i * 11);
+    else
+      static_cast<std::uint16_t*>(a.at)[i] = static_cast<std::uint16_t>(0x3f00 + i % 97),
+      static_cast<std::uint16_t*>(b.at)[i] = static_cast<std::uint16_t>(0x3f00 + i % 89);
   }
   const cpu::MatmulProblem p{in, out, {0}, steps(n, n), steps(n, 1), {0}, steps(n, 1), steps(n, n)};
   const auto ours = [&] { cpu::matmul(machine, p, a.at, b.at, c.at, work.at, threads); };
   const auto blas = [&] {
     const int m = static_cast<int>(n);
-    if (in == DType::f32) cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, m, m, 1, static_cast<float*>(a.at), m, static_cast<float*>(b.at), m, 0, static_cast<float*>(d.at), m);
-    else cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, m, m, 1, static_cast<double*>(a.at), m, static_cast<double*>(b.at), m, 0, static_cast<double*>(d.at), m);
+    if (in == DType::f32)
+      cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, m, m, 1, static_cast<float*>(a.at), m,
+                  static_cast<float*>(b.at), m, 0, static_cast<float*>(d.at), m);
+    else
+      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, m, m, 1, static_cast<double*>(a.at), m,
+                  static_cast<double*>(b.at), m, 0, static_cast<double*>(d.at), m);
   };
   const bool has_blas = in == DType::f32 || in == DType::f64;
-  const Peak peak(in == DType::bf16 && cpu::packed_kind(in, machine) == cpu::PackedKind::bf16_pairs ? in : in == DType::f64 ? in : DType::f32, machine);
+  const Peak peak(in == DType::bf16 && cpu::packed_kind(in, machine) == cpu::PackedKind::bf16_pairs ? in
+                  : in == DType::f64                                                                ? in
+                                                                                                    : DType::f32,
+                  machine);
   ours();
   if (has_blas) blas();
   std::vector<double> mine, rate, rival;
@@ -154,9 +186,12 @@ void measure(DType in, DType out, std::int64_t n, int threads, const emit_llvm::
     blas();
     rival.push_back(flops / seconds(threads, blas) * 1e-9);
   }
-  const std::string label = std::string(name(in)) + "_" + std::string(name(out)) + "_" + std::to_string(n) + "_threads" + std::to_string(threads), unit = in == DType::i8 ? "GOP/s" : "GFLOP/s";
+  const std::string label = std::string(name(in)) + "_" + std::string(name(out)) + "_" + std::to_string(n) +
+                            "_threads" + std::to_string(threads),
+                    unit = in == DType::i8 ? "GOP/s" : "GFLOP/s";
   row("matmul_" + label + "_vs_peak", mine, rate, unit.c_str(), 0.85, where);
-  if (has_blas) row("matmul_" + label + "_vs_openblas_" + openblas_get_corename(), mine, rival, unit.c_str(), 1.0, where);
+  if (has_blas)
+    row("matmul_" + label + "_vs_openblas_" + openblas_get_corename(), mine, rival, unit.c_str(), 1.0, where);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Kernels that memory bounds: a chain of ten f32 elementwise operators with one transcendental on 64 MiB, softmax and layer
-// norm on rows of 1024, against the triad of the same run. Bytes: one read and one write of the tensor.
+// Kernels that memory bounds: a chain of ten f32 elementwise operators with one transcendental on 64 MiB, softmax and
+// layer norm on rows of 1024, against the triad of the same run. Bytes: one read and one write of the tensor.
 #include "benchmarks/bench.hpp"
 
 #include <rlx/catalog.hpp>
@@ -13,7 +13,8 @@ using namespace rlx;
 
 namespace {
 
-void measure(const runtime::Catalog& catalog, const std::string& name, Shape shape, double goal, double triad, const std::function<Value(Value)>& f) {
+void measure(const runtime::Catalog& catalog, const std::string& name, Shape shape, double goal, double triad,
+             const std::function<Value(Value)>& f) {
   Graph g(name);
   Builder b(g, catalog.operators);
   b.output(f(b.input(f32(shape), "x")), "y");
@@ -39,7 +40,8 @@ int main() {
     y = ops::max(ops::neg(y), x);
     return ops::mul(ops::add(ops::abs(y), x), y);
   });
-  measure(catalog, "softmax, rows of 1024", {16384, 1024}, 0.8, triad, [](Value x) { return x.builder->emit1("softmax", {x}, ops::AxisAttrs{1}); });
+  measure(catalog, "softmax, rows of 1024", {16384, 1024}, 0.8, triad,
+          [](Value x) { return x.builder->emit1("softmax", {x}, ops::AxisAttrs{1}); });
   measure(catalog, "layer norm, rows of 1024", {16384, 1024}, 0.8, triad, [](Value x) {
     const Value mean = ops::reduce_sum(x, {1}, true) / 1024.0;
     const Value centred = ops::sub(x, mean);

@@ -7,10 +7,16 @@ Lu lu(Value a) {
   const Values r = a.builder->emit("linalg.lu", {a});
   return {r[0], r[1]};
 }
-Value lu_solve(const Lu& f, Value b, Transpose mode) { return b.builder->emit1("linalg.lu_solve", {f.factors, f.rows, b}, TransposeAttrs{mode}); }
+Value lu_solve(const Lu& f, Value b, Transpose mode) {
+  return b.builder->emit1("linalg.lu_solve", {f.factors, f.rows, b}, TransposeAttrs{mode});
+}
 Value cholesky(Value a) { return a.builder->emit1("linalg.cholesky", {a}); }
-Value cholesky_solve(Value factor, Value b, Transpose mode) { return b.builder->emit1("linalg.cholesky_solve", {factor, b}, TransposeAttrs{mode}); }
-Value triangular_solve(Value a, Value b, TriangularSolveAttrs attrs) { return b.builder->emit1("linalg.triangular_solve", {a, b}, attrs); }
+Value cholesky_solve(Value factor, Value b, Transpose mode) {
+  return b.builder->emit1("linalg.cholesky_solve", {factor, b}, TransposeAttrs{mode});
+}
+Value triangular_solve(Value a, Value b, TriangularSolveAttrs attrs) {
+  return b.builder->emit1("linalg.triangular_solve", {a, b}, attrs);
+}
 Value solve(Value a, Value b) {
   if (std::holds_alternative<SparseType>(a.type())) return sparse_lu_solve(sparse_lu(a), a, b);
   return lu_solve(lu(a), b);
@@ -20,7 +26,9 @@ Value spmv(Value a, Value x, Transpose mode) { return x.builder->emit1("linalg.s
 Value row_indices(Value a) { return a.builder->emit1("linalg.row_indices", {a}); }
 Value diagonal(Value a) { return a.builder->emit1("linalg.diagonal", {a}); }
 Value sparse_lu(Value a, SparseLuAttrs attrs) { return a.builder->emit1("linalg.sparse_lu", {a}, attrs); }
-Value sparse_lu_solve(Value f, Value a, Value b, SparseSolveAttrs attrs) { return b.builder->emit1("linalg.sparse_lu_solve", {f, a, b}, attrs); }
+Value sparse_lu_solve(Value f, Value a, Value b, SparseSolveAttrs attrs) {
+  return b.builder->emit1("linalg.sparse_lu_solve", {f, a, b}, attrs);
+}
 Value sparse_cholesky(Value a) { return a.builder->emit1("linalg.sparse_cholesky", {a}); }
 Value sparse_cholesky_solve(Value f, Value a, Value b, SparseSolveAttrs attrs) {
   return b.builder->emit1("linalg.sparse_cholesky_solve", {f, a, b}, attrs);

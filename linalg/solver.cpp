@@ -27,8 +27,10 @@ std::string digits(double x) {
   return text;
 }
 
-template <class T> constexpr DType dtype_of = std::is_same_v<T, double> ? DType::f64 : DType::c128;
-template <class I> constexpr DType index_of = sizeof(I) == 4 ? DType::i32 : DType::i64;
+template <class T>
+constexpr DType dtype_of = std::is_same_v<T, double> ? DType::f64 : DType::c128;
+template <class I>
+constexpr DType index_of = sizeof(I) == 4 ? DType::i32 : DType::i64;
 
 template <class T>
 HostTensor copied(DType t, std::span<const T> from) {
@@ -39,19 +41,22 @@ HostTensor copied(DType t, std::span<const T> from) {
 
 template <class T>
 HostTensor viewed(std::span<const T> from) {
-  return HostTensor::view(dtype_of<T>, {static_cast<std::int64_t>(from.size())}, from.data(), std::shared_ptr<const void>(from.data(), [](const void*) {}));
+  return HostTensor::view(dtype_of<T>, {static_cast<std::int64_t>(from.size())}, from.data(),
+                          std::shared_ptr<const void>(from.data(), [](const void*) {}));
 }
 
 template <class T, class Index>
 CsrView<T, Index> view_of(const HostSparse& a) {
-  return {a.type.shape[0].constant(), a.type.shape[1].constant(), a.offsets.as<Index>(), a.indices.as<Index>(), a.values.as<T>()};
+  return {a.type.shape[0].constant(), a.type.shape[1].constant(), a.offsets.as<Index>(), a.indices.as<Index>(),
+          a.values.as<T>()};
 }
 
 /// Calls f with the view of the matrix in its own types.
 template <class F>
 auto with_view(const HostSparse& a, F f) {
   const bool narrow = a.type.index == DType::i32;
-  if (a.type.dtype == DType::f64) return narrow ? f(view_of<double, std::int32_t>(a)) : f(view_of<double, std::int64_t>(a));
+  if (a.type.dtype == DType::f64)
+    return narrow ? f(view_of<double, std::int32_t>(a)) : f(view_of<double, std::int64_t>(a));
   using c128 = std::complex<double>;
   return narrow ? f(view_of<c128, std::int32_t>(a)) : f(view_of<c128, std::int64_t>(a));
 }
@@ -60,7 +65,9 @@ void check_matrix(const HostSparse& a) {
   const std::int64_t rows = a.type.shape.at(0).constant(), cols = a.type.shape.at(1).constant();
   if (a.type.format != SparseFormat::csr || (a.type.dtype != DType::f64 && a.type.dtype != DType::c128))
     throw ArgumentError("solver: the matrix is " + to_string(a.type) + ", expected csr of f64 or c128");
-  if (rows != cols) throw ArgumentError("solver: the matrix is " + std::to_string(rows) + " x " + std::to_string(cols) + ", a solve needs a square one");
+  if (rows != cols)
+    throw ArgumentError("solver: the matrix is " + std::to_string(rows) + " x " + std::to_string(cols) +
+                        ", a solve needs a square one");
   if (rows == 0) throw ArgumentError("solver: the matrix is empty (0 x 0)");
   with_view(a, [](const auto& v) { check_csr("solver", v); });
 }
@@ -73,9 +80,12 @@ HostSparse to_host(const CsrView<T, Index>& a) {
   const auto at = [](auto i) { return static_cast<std::size_t>(i); };
   bool sorted = true;
   for (std::int64_t r = 0; r < a.rows && sorted; ++r)
-    for (Index k = a.row_offsets[at(r)] + 1; k < a.row_offsets[at(r + 1)]; ++k) sorted = sorted && a.columns[at(k - 1)] < a.columns[at(k)];
-  SparseType type{SparseFormat::csr, dtype_of<T>, index_of<Index>, {a.rows, a.cols}, static_cast<std::int64_t>(a.columns.size())};
-  if (sorted) return {type, copied(type.index, a.row_offsets), copied(type.index, a.columns), copied(type.dtype, a.values)};
+    for (Index k = a.row_offsets[at(r)] + 1; k < a.row_offsets[at(r + 1)]; ++k)
+      sorted = sorted && a.columns[at(k - 1)] < a.columns[at(k)];
+  SparseType type{
+      SparseFormat::csr, dtype_of<T>, index_of<Index>, {a.rows, a.cols}, static_cast<std::int64_t>(a.columns.size())};
+  if (sorted)
+    return {type, copied(type.index, a.row_offsets), copied(type.index, a.columns), copied(type.dtype, a.values)};
   std::vector<Index> offsets{0}, columns, order;
   std::vector<T> values;
   for (std::int64_t r = 0; r < a.rows; ++r) {
@@ -111,7 +121,8 @@ class Solver::Impl {
     std::shared_ptr<const SolverPrograms> programs;
   };
 
-  Impl(HostSparse a, SolverOptions options) : options_(std::move(options)), device_(runtime::open_device(options_.device)) {
+  Impl(HostSparse a, SolverOptions options)
+      : options_(std::move(options)), device_(runtime::open_device(options_.device)) {
     check_matrix(a);
     state_ = prepared(std::move(a), nullptr);
   }
@@ -119,7 +130,8 @@ class Solver::Impl {
   void update(HostSparse a) {
     check_matrix(a);
     if (a.type.shape != state_.a.type.shape || a.type.dtype != state_.a.type.dtype)
-      throw ArgumentError("solver: the new matrix is " + to_string(a.type) + ", the old one " + to_string(state_.a.type));
+      throw ArgumentError("solver: the new matrix is " + to_string(a.type) + ", the old one " +
+                          to_string(state_.a.type));
     state_ = prepared(std::move(a), &state_);
   }
 
@@ -127,25 +139,39 @@ class Solver::Impl {
   SolveInfo solve(std::span<const T> b, std::span<T> x) const {
     const std::int64_t n = state_.a.type.shape[0].constant();
     if (state_.a.type.dtype != dtype_of<T>)
-      throw ArgumentError("solver: b is " + std::string(name(dtype_of<T>)) + ", the matrix " + std::string(name(state_.a.type.dtype)));
+      throw ArgumentError("solver: b is " + std::string(name(dtype_of<T>)) + ", the matrix " +
+                          std::string(name(state_.a.type.dtype)));
     const auto fits = [n](std::size_t size) { return static_cast<std::int64_t>(size) == n; };
     if (!fits(b.size()) || !fits(x.size()))
-      throw ArgumentError("solver: b has " + std::to_string(b.size()) + " elements and x " + std::to_string(x.size()) + ", the matrix " + std::to_string(n) + " rows");
+      throw ArgumentError("solver: b has " + std::to_string(b.size()) + " elements and x " + std::to_string(x.size()) +
+                          ", the matrix " + std::to_string(n) + " rows");
     for (std::size_t i = 0; i < b.size(); ++i)
       if (!is_finite(b[i])) throw ArgumentError("solver: b is not finite at " + std::to_string(i) + " (from 0)");
     const Solution s = state_.programs->solve(state_.factor, state_.a, viewed(b));
     const auto result = s.x.as<T>();
     std::copy(result.begin(), result.end(), x.begin());
-    SolveInfo info{std::string(name(state_.method)), state_.provider, state_.rcond, s.backward_error, s.relative_residual, s.iterations, state_.warnings};
+    SolveInfo info{std::string(name(state_.method)),
+                   state_.provider,
+                   state_.rcond,
+                   s.backward_error,
+                   s.relative_residual,
+                   s.iterations,
+                   state_.warnings};
     if (state_.method == SolveMethod::cg && s.cg_residual != s.cg_residual)
-      throw NumericalError("linalg.cg", "linalg.cg broke down after " + std::to_string(s.iterations) + " iterations: the matrix is not positive definite, or its entries overflow", s.iterations, s.cg_residual);
+      throw NumericalError("linalg.cg",
+                           "linalg.cg broke down after " + std::to_string(s.iterations) +
+                               " iterations: the matrix is not positive definite, or its entries overflow",
+                           s.iterations, s.cg_residual);
     if (state_.method == SolveMethod::cg && !(s.cg_residual <= options_.tolerance))
-      throw NumericalError("linalg.cg", "linalg.cg did not converge: relative residual " + digits(s.cg_residual) + " after " + std::to_string(s.iterations) +
-                           " iterations, asked for " + digits(options_.tolerance), s.iterations, s.cg_residual);
+      throw NumericalError("linalg.cg",
+                           "linalg.cg did not converge: relative residual " + digits(s.cg_residual) + " after " +
+                               std::to_string(s.iterations) + " iterations, asked for " + digits(options_.tolerance),
+                           s.iterations, s.cg_residual);
     if (!is_finite(s.backward_error))
       throw NumericalError("linalg." + info.method, 0, "linalg." + info.method + ": the solution is not finite");
     if (s.backward_error > poor_backward_error)
-      info.warnings.push_back("backward error " + digits(s.backward_error) + ": the solution does not solve the system to working precision");
+      info.warnings.push_back("backward error " + digits(s.backward_error) +
+                              ": the solution does not solve the system to working precision");
     return info;
   }
 
@@ -179,7 +205,9 @@ class Solver::Impl {
     if (s.method == SolveMethod::automatic) {
       const MethodChoice choice = choose_method(traits);
       s.reason = choice.reason;
-      s.method = choice.method == Method::lu ? SolveMethod::lu : choice.method == Method::cholesky ? SolveMethod::cholesky : SolveMethod::cg;
+      s.method = choice.method == Method::lu         ? SolveMethod::lu
+                 : choice.method == Method::cholesky ? SolveMethod::cholesky
+                                                     : SolveMethod::cg;
       if (s.method == SolveMethod::cg && is_complex(s.a.type.dtype)) {
         s.method = SolveMethod::cholesky;
         s.reason = "cholesky: conjugate gradients, which the pattern speaks for, are for real matrices here";
@@ -193,9 +221,13 @@ class Solver::Impl {
     s.reason = std::string(name(s.method)) + ": asked for";
     if (s.method == SolveMethod::lu) return;
     const std::string op = s.method == SolveMethod::cholesky ? "linalg.sparse_cholesky" : "linalg.cg";
-    if (s.method == SolveMethod::cg && is_complex(s.a.type.dtype)) throw ArgumentError(op + ": the matrix is complex, conjugate gradients are for real ones here");
+    if (s.method == SolveMethod::cg && is_complex(s.a.type.dtype))
+      throw ArgumentError(op + ": the matrix is complex, conjugate gradients are for real ones here");
     // Both would read one triangle, or go astray, without noticing.
-    if (!traits.hermitian) throw NumericalError(op, 0, op + ": the matrix is not " + (traits.symmetric ? "Hermitian" : "symmetric") + ", so it is not positive definite");
+    if (!traits.hermitian)
+      throw NumericalError(op, 0,
+                           op + ": the matrix is not " + (traits.symmetric ? "Hermitian" : "symmetric") +
+                               ", so it is not positive definite");
   }
 
   void factor(State& s, const State* old) const {
@@ -211,10 +243,14 @@ class Solver::Impl {
     s.provider = std::move(f.provider);
     const std::string op = s.method == SolveMethod::cholesky ? "linalg.sparse_cholesky" : "linalg.sparse_lu";
     if (!(s.rcond >= smallest_rcond))
-      throw NumericalError(op, 0, op + ": the matrix is singular to working precision: reciprocal condition " + digits(s.rcond) + " of the equilibrated matrix");
+      throw NumericalError(op, 0,
+                           op + ": the matrix is singular to working precision: reciprocal condition " +
+                               digits(s.rcond) + " of the equilibrated matrix");
     if (s.rcond < ill_conditioned)
-      s.warnings.push_back("ill-conditioned: reciprocal condition " + digits(s.rcond) + " of the equilibrated matrix; about " +
-                           std::to_string(std::max(0, static_cast<int>(std::log10(s.rcond / 1.1e-16)))) + " digits of the solution can be right");
+      s.warnings.push_back("ill-conditioned: reciprocal condition " + digits(s.rcond) +
+                           " of the equilibrated matrix; about " +
+                           std::to_string(std::max(0, static_cast<int>(std::log10(s.rcond / 1.1e-16)))) +
+                           " digits of the solution can be right");
     if (!f.reason.empty()) s.reason += "; " + f.reason;
   }
 
@@ -229,7 +265,9 @@ Solver::Solver(Solver&&) noexcept = default;
 Solver& Solver::operator=(Solver&&) noexcept = default;
 void Solver::update(HostSparse a) { impl_->update(std::move(a)); }
 SolveInfo Solver::solve(std::span<const double> b, std::span<double> x) const { return impl_->solve(b, x); }
-SolveInfo Solver::solve(std::span<const std::complex<double>> b, std::span<std::complex<double>> x) const { return impl_->solve(b, x); }
+SolveInfo Solver::solve(std::span<const std::complex<double>> b, std::span<std::complex<double>> x) const {
+  return impl_->solve(b, x);
+}
 SolveMethod Solver::method() const { return impl_->state().method; }
 const std::string& Solver::reason() const { return impl_->state().reason; }
 const std::string& Solver::provider() const { return impl_->state().provider; }

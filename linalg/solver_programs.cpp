@@ -28,7 +28,8 @@ const runtime::Catalog& catalog() {
 Value relative_residual(Value a, Value x, Value b) {
   const auto largest = [](Value v) { return ops::reduce_max(ops::abs(v), {0}); };
   const Value r = largest(ops::sub(b, spmv(a, x))), size = largest(b), zero = ops::zeros_like(size);
-  const Value exact = ops::logical_and(ops::compare(r, zero, ops::Direction::eq), ops::compare(size, zero, ops::Direction::eq));
+  const Value exact =
+      ops::logical_and(ops::compare(r, zero, ops::Direction::eq), ops::compare(size, zero, ops::Direction::eq));
   return ops::select(exact, zero, ops::div(r, ops::select(exact, ops::full_like(size, 1), size)));
 }
 
@@ -55,15 +56,18 @@ Graph direct_graph(SolveMethod method, const SparseType& type, int refine) {
   const Value f = b.input(ResourceType{cholesky ? "sparse_cholesky" : "sparse_lu", "", type.dtype, type.shape}, "F");
   const Value a = b.input(type, "A"), right = b.input(tensor(type.dtype, {type.shape[0]}), "b");
   const SparseSolveAttrs attrs{Transpose::none, refine};
-  output_measures(b, a, cholesky ? sparse_cholesky_solve(f, a, right, attrs) : sparse_lu_solve(f, a, right, attrs), right);
+  output_measures(b, a, cholesky ? sparse_cholesky_solve(f, a, right, attrs) : sparse_lu_solve(f, a, right, attrs),
+                  right);
   return g;
 }
 
 Graph cg_graph(const SparseType& type, const SolverOptions& o) {
   Graph g("solve");
   Builder b(g, catalog().operators);
-  const Value a = b.input(type, "A"), right = b.input(tensor(type.dtype, {type.shape[0]}), "b"), x0 = b.input(right.type(), "x0");
-  const std::int64_t most = o.max_iterations > 0 ? o.max_iterations : std::max<std::int64_t>(1000, 10 * type.shape[0].constant());
+  const Value a = b.input(type, "A"), right = b.input(tensor(type.dtype, {type.shape[0]}), "b"),
+              x0 = b.input(right.type(), "x0");
+  const std::int64_t most =
+      o.max_iterations > 0 ? o.max_iterations : std::max<std::int64_t>(1000, 10 * type.shape[0].constant());
   const Cg result = cg(a, right, x0, {o.tolerance, static_cast<int>(std::min<std::int64_t>(most, INT_MAX))});
   output_measures(b, a, result.x, right);
   b.output(result.iterations, "iterations");
@@ -79,7 +83,9 @@ std::string reason_of(const HostResource& r) {
 
 }  // namespace
 
-SolverPrograms::SolverPrograms(SolveMethod method, const SparseType& a, const SolverOptions& o, std::shared_ptr<runtime::Device> device) : method_(method) {
+SolverPrograms::SolverPrograms(SolveMethod method, const SparseType& a, const SolverOptions& o,
+                               std::shared_ptr<runtime::Device> device)
+    : method_(method) {
   if (method == SolveMethod::cg) {
     solve_.emplace(std::move(device), cg_graph(a, o), catalog(), o.compile);
     return;
@@ -92,7 +98,8 @@ Factored SolverPrograms::factor(const HostSparse& a) const {
   const HostValue arguments[] = {a};
   HostValues out = factor_->run(arguments);
   const auto& r = std::get<HostResource>(out[0]);
-  Factored f{out[0], std::get<HostTensor>(out[1]).get_f64(0), r.type.provider, a.type.dtype == DType::c128 ? reason_of<std::complex<double>>(r) : reason_of<double>(r)};
+  Factored f{out[0], std::get<HostTensor>(out[1]).get_f64(0), r.type.provider,
+             a.type.dtype == DType::c128 ? reason_of<std::complex<double>>(r) : reason_of<double>(r)};
   if (f.provider.empty()) f.provider = "reference";
   return f;
 }

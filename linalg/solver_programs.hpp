@@ -27,7 +27,8 @@ struct Solution {
 /// cg: solve A, b, x0 -> the same, iterations, residual of the recurrence.
 class SolverPrograms {
  public:
-  SolverPrograms(SolveMethod method, const SparseType& a, const SolverOptions& options, std::shared_ptr<runtime::Device> device);
+  SolverPrograms(SolveMethod method, const SparseType& a, const SolverOptions& options,
+                 std::shared_ptr<runtime::Device> device);
   Factored factor(const HostSparse& a) const;
   /// `factor` is not looked at by cg, which starts from zero.
   Solution solve(const HostValue& factor, const HostSparse& a, HostTensor b) const;

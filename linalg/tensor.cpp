@@ -9,14 +9,19 @@ namespace rlx::linalg {
 void ensure_registered() { extend_default_catalog("linalg", add_to); }
 
 namespace {
-template <class F> Tensor one(const Handles& in, const F& f) {
+template <class F>
+Tensor one(const Handles& in, const F& f) {
   ensure_registered();
   return Tensor(build(in, [&](Builder&, ValuesIn v) { return Values{f(v)}; })[0]);
 }
 }  // namespace
 
-Tensor solve(const Csr& a, const Tensor& b) { return one({a, b}, [](ValuesIn v) { return solve(v[0], v[1]); }); }
-Tensor solve(const Tensor& a, const Tensor& b) { return one({a, b}, [](ValuesIn v) { return solve(v[0], v[1]); }); }
+Tensor solve(const Csr& a, const Tensor& b) {
+  return one({a, b}, [](ValuesIn v) { return solve(v[0], v[1]); });
+}
+Tensor solve(const Tensor& a, const Tensor& b) {
+  return one({a, b}, [](ValuesIn v) { return solve(v[0], v[1]); });
+}
 Tensor solve_positive_definite(const Csr& a, const Tensor& b) {
   return one({a, b}, [](ValuesIn v) { return sparse_cholesky_solve(sparse_cholesky(v[0]), v[0], v[1]); });
 }
@@ -26,11 +31,19 @@ Tensor solve_positive_definite(const Tensor& a, const Tensor& b) {
 Tensor triangular_solve(const Tensor& a, const Tensor& b, TriangularSolveAttrs attrs) {
   return one({a, b}, [&](ValuesIn v) { return triangular_solve(v[0], v[1], attrs); });
 }
-Tensor cholesky(const Tensor& a) { return one({a}, [](ValuesIn v) { return cholesky(v[0]); }); }
+Tensor cholesky(const Tensor& a) {
+  return one({a}, [](ValuesIn v) { return cholesky(v[0]); });
+}
 
-Tensor spmv(const Csr& a, const Tensor& x, Transpose mode) { return one({a, x}, [&](ValuesIn v) { return spmv(v[0], v[1], mode); }); }
-Tensor diagonal(const Csr& a) { return one({a}, [](ValuesIn v) { return diagonal(v[0]); }); }
-Tensor row_indices(const Csr& a) { return one({a}, [](ValuesIn v) { return row_indices(v[0]); }); }
+Tensor spmv(const Csr& a, const Tensor& x, Transpose mode) {
+  return one({a, x}, [&](ValuesIn v) { return spmv(v[0], v[1], mode); });
+}
+Tensor diagonal(const Csr& a) {
+  return one({a}, [](ValuesIn v) { return diagonal(v[0]); });
+}
+Tensor row_indices(const Csr& a) {
+  return one({a}, [](ValuesIn v) { return row_indices(v[0]); });
+}
 
 CgResult cg(const Csr& a, const Tensor& b, const Tensor& x0, CgAttrs attrs) {
   ensure_registered();

@@ -1,4 +1,5 @@
-// Devices, memory, compilation and launches on the host. Everything is synchronous: a launch has finished when it returns.
+// Devices, memory, compilation and launches on the host. Everything is synchronous: a launch has finished when it
+// returns.
 #include "cpu_device.hpp"
 #include "jit.hpp"
 #include "kernels.hpp"
@@ -59,8 +60,12 @@ struct LaunchCheck : emit_llvm::CheckState {
 
 class CpuModule final : public runtime::Module {
  public:
-  CpuModule(std::vector<emit_llvm::KernelInfo> kernels, std::span<const std::byte> object, int threads, std::shared_ptr<Refusals> refusals)
-      : kernels_(std::move(kernels)), bytes_(static_cast<std::int64_t>(object.size())), threads_(threads), refusals_(std::move(refusals)) {
+  CpuModule(std::vector<emit_llvm::KernelInfo> kernels, std::span<const std::byte> object, int threads,
+            std::shared_ptr<Refusals> refusals)
+      : kernels_(std::move(kernels)),
+        bytes_(static_cast<std::int64_t>(object.size())),
+        threads_(threads),
+        refusals_(std::move(refusals)) {
     if (kernels_.empty()) return;
     std::vector<std::string> names;
     for (const emit_llvm::KernelInfo& k : kernels_) names.push_back(k.name);
@@ -73,14 +78,22 @@ class CpuModule final : public runtime::Module {
     std::vector<void*> many;
     if (buffers.size() > few.size()) many.resize(buffers.size());
     void** const addresses = many.empty() ? few.data() : many.data();
-    for (std::size_t i = 0; i < buffers.size(); ++i) addresses[i] = static_cast<std::byte*>(buffers[i].allocation->handle) + buffers[i].byte_offset;
+    for (std::size_t i = 0; i < buffers.size(); ++i)
+      addresses[i] = static_cast<std::byte*>(buffers[i].allocation->handle) + buffers[i].byte_offset;
     LaunchCheck check;
-    struct Launch { emit_llvm::KernelFunction function; void* const* buffers; emit_llvm::CheckState* check; };
+    struct Launch {
+      emit_llvm::KernelFunction function;
+      void* const* buffers;
+      emit_llvm::CheckState* check;
+    };
     Launch launch{reinterpret_cast<emit_llvm::KernelFunction>(code_->function(index)), addresses, &check};
-    parallel_for(k.extent, k.grain, threads_, [](void* context, std::int64_t begin, std::int64_t end) {
-      const auto& l = *static_cast<const Launch*>(context);
-      l.function(l.buffers, begin, end, l.check);
-    }, &launch);
+    parallel_for(
+        k.extent, k.grain, threads_,
+        [](void* context, std::int64_t begin, std::int64_t end) {
+          const auto& l = *static_cast<const Launch*>(context);
+          l.function(l.buffers, begin, end, l.check);
+        },
+        &launch);
     if (!check.report.what.empty()) refusals_->add(check.report);
   }
   std::int64_t code_bytes() const override { return bytes_; }
@@ -97,7 +110,8 @@ class CpuModule final : public runtime::Module {
 std::string build_stamp() {
   Dl_info info{};
   struct stat s{};
-  if (!::dladdr(reinterpret_cast<void*>(&build_stamp), &info) || !info.dli_fname || ::stat(info.dli_fname, &s)) return "unknown";
+  if (!::dladdr(reinterpret_cast<void*>(&build_stamp), &info) || !info.dli_fname || ::stat(info.dli_fname, &s))
+    return "unknown";
   return std::to_string(s.st_size) + "." + std::to_string(s.st_mtim.tv_sec) + "." + std::to_string(s.st_mtim.tv_nsec);
 }
 
@@ -105,7 +119,9 @@ class HostDevice final : public CpuDevice {
  public:
   explicit HostDevice(const Options& o)
       : machine_(emit_llvm::host_machine(o.isa ? *o.isa : isa_from_environment())),
-        cache_(o.cache ? *o.cache : runtime::DiskCache::options_from_environment()), threads_(o.threads), stamp_(build_stamp()) {
+        cache_(o.cache ? *o.cache : runtime::DiskCache::options_from_environment()),
+        threads_(o.threads),
+        stamp_(build_stamp()) {
     if (!threads_) default_threads();  // a wrong RLX_THREADS is refused here and not in a launch
     target_.device = "cpu";
     target_.description = machine_.description();
@@ -124,15 +140,18 @@ class HostDevice final : public CpuDevice {
   void download(void* to, const Allocation& from, std::int64_t offset, std::int64_t bytes) override {
     if (bytes) std::memcpy(to, static_cast<const std::byte*>(from.handle) + offset, static_cast<std::size_t>(bytes));
   }
-  void copy(const Allocation& to, std::int64_t to_offset, const Allocation& from, std::int64_t from_offset, std::int64_t bytes) override {
+  void copy(const Allocation& to, std::int64_t to_offset, const Allocation& from, std::int64_t from_offset,
+            std::int64_t bytes) override {
     if (!bytes) return;
-    std::memmove(static_cast<std::byte*>(to.handle) + to_offset, static_cast<const std::byte*>(from.handle) + from_offset, static_cast<std::size_t>(bytes));
+    std::memmove(static_cast<std::byte*>(to.handle) + to_offset,
+                 static_cast<const std::byte*>(from.handle) + from_offset, static_cast<std::size_t>(bytes));
   }
   void synchronize() override {}
 
   std::unique_ptr<runtime::Module> compile(const Graph& lir) override {
     std::vector<emit_llvm::KernelInfo> kernels = emit_llvm::plan(lir, machine_);
-    if (kernels.empty()) return std::make_unique<CpuModule>(std::move(kernels), std::span<const std::byte>{}, threads_, refusals_);
+    if (kernels.empty())
+      return std::make_unique<CpuModule>(std::move(kernels), std::span<const std::byte>{}, threads_, refusals_);
     const std::string key = "cpu " + stamp_ + " " + machine_.description() + "\n" + emit_llvm::kernel_text(lir);
     if (const auto known = cache_.get(key)) {
       try {
@@ -175,5 +194,6 @@ std::shared_ptr<CpuDevice> open_device(Options options) { return std::make_share
 }  // namespace rlx::cpu
 
 namespace rlx::runtime {
-extern constinit const BackendEntry cpu_backend{"cpu", cpu::availability, cpu::open, "executed by the host processor through LLVM's JIT"};
+extern constinit const BackendEntry cpu_backend{"cpu", cpu::availability, cpu::open,
+                                                "executed by the host processor through LLVM's JIT"};
 }  // namespace rlx::runtime

@@ -11,8 +11,8 @@
 namespace rlx::cpu {
 
 struct Options {
-  std::optional<emit_llvm::Isa> isa{};  ///< Absent: RLX_ISA, else the processor's highest.
-  int threads = 0;                      ///< 0: RLX_THREADS, else OpenMP's.
+  std::optional<emit_llvm::Isa> isa{};                 ///< Absent: RLX_ISA, else the processor's highest.
+  int threads = 0;                                     ///< 0: RLX_THREADS, else OpenMP's.
   std::optional<runtime::DiskCache::Options> cache{};  ///< Absent: from the environment.
 };
 

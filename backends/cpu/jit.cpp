@@ -22,8 +22,8 @@ void throw_if(const char* what, LLVMErrorRef error) {
   throw DeviceError("LLJIT", 0, text);
 }
 
-/// One a process. Each program has a dylib of its own, so that kernels of different programs may share names; LLVM cannot
-/// remove one, so those that are free wait for the next program.
+/// One a process. Each program has a dylib of its own, so that kernels of different programs may share names; LLVM
+/// cannot remove one, so those that are free wait for the next program.
 class Jit {
  public:
   static Jit& instance() {
@@ -54,7 +54,8 @@ class Jit {
     std::vector<LLVMOrcCSymbolMapPair> pairs;
     for (const emit_llvm::Import& i : emit_llvm::host_imports())
       pairs.push_back({LLVMOrcLLJITMangleAndIntern(jit_, i.name),
-                       {reinterpret_cast<LLVMOrcExecutorAddress>(i.address), {LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0}}});
+                       {reinterpret_cast<LLVMOrcExecutorAddress>(i.address),
+                        {LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0}}});
     throw_if("imports", LLVMOrcJITDylibDefine(d, LLVMOrcAbsoluteSymbols(pairs.data(), pairs.size())));
   }
 
@@ -66,7 +67,8 @@ class Jit {
 
   std::vector<void*> find(LLVMOrcJITDylibRef d, std::span<const std::string> names) {
     std::vector<LLVMOrcCLookupSetElement> wanted;
-    for (const std::string& n : names) wanted.push_back({LLVMOrcLLJITMangleAndIntern(jit_, n.c_str()), LLVMOrcSymbolLookupFlagsRequiredSymbol});
+    for (const std::string& n : names)
+      wanted.push_back({LLVMOrcLLJITMangleAndIntern(jit_, n.c_str()), LLVMOrcSymbolLookupFlagsRequiredSymbol});
     LLVMOrcCJITDylibSearchOrderElement order{d, LLVMOrcJITDylibLookupFlagsMatchAllSymbols};
     struct Found {
       LLVMErrorRef error = nullptr;
@@ -79,14 +81,16 @@ class Jit {
           auto& f = *static_cast<Found*>(context);
           f.error = error;
           for (std::size_t i = 0; i < count; ++i)
-            f.symbols.emplace_back(LLVMOrcSymbolStringPoolEntryStr(pairs[i].Name), reinterpret_cast<void*>(pairs[i].Sym.Address));
+            f.symbols.emplace_back(LLVMOrcSymbolStringPoolEntryStr(pairs[i].Name),
+                                   reinterpret_cast<void*>(pairs[i].Sym.Address));
         },
         &found);
     throw_if("link", found.error);
     std::vector<void*> addresses;
     for (const std::string& n : names) {
       void* address = nullptr;
-      for (const auto& [symbol, at] : found.symbols) if (symbol == n) address = at;
+      for (const auto& [symbol, at] : found.symbols)
+        if (symbol == n) address = at;
       if (!address) throw DeviceError("LLJIT", 0, "no symbol " + n);
       addresses.push_back(address);
     }
@@ -107,7 +111,8 @@ class Jit {
 
 class JitCode final : public LoadedCode {
  public:
-  JitCode(std::span<const std::byte> object, std::span<const std::string> names) : dylib_(Jit::instance().take_dylib()) {
+  JitCode(std::span<const std::byte> object, std::span<const std::string> names)
+      : dylib_(Jit::instance().take_dylib()) {
     try {
       Jit& jit = Jit::instance();
       jit.define_imports(dylib_);

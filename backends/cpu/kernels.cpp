@@ -11,9 +11,28 @@ namespace rlx::cpu {
 std::span<const KernelRecord> kernel_records() {
   static const DTypeSet matrices{DType::f16, DType::bf16, DType::f32, DType::f64, DType::i8};
   static const std::array records{
-      KernelRecord{.name = "cpu.matmul", .op = "dot_general", .provider = "handwritten", .dtypes = {matrices}, .accepts = accepts_dot_general, .action = launch_dot_general, .workspace = dot_general_workspace, .where = "backends/cpu/kernels/matmul.cpp"},
-      KernelRecord{.name = "cpu.sort", .op = "sort", .provider = "handwritten", .accepts = accepts_sort, .action = launch_sort, .workspace = sort_workspace, .where = "backends/cpu/kernels/sort.cpp"},
-      KernelRecord{.name = "cpu.top_k", .op = "top_k", .provider = "handwritten", .accepts = accepts_top_k, .action = launch_top_k, .workspace = top_k_workspace, .where = "backends/cpu/kernels/sort.cpp"},
+      KernelRecord{.name = "cpu.matmul",
+                   .op = "dot_general",
+                   .provider = "handwritten",
+                   .dtypes = {matrices},
+                   .accepts = accepts_dot_general,
+                   .action = launch_dot_general,
+                   .workspace = dot_general_workspace,
+                   .where = "backends/cpu/kernels/matmul.cpp"},
+      KernelRecord{.name = "cpu.sort",
+                   .op = "sort",
+                   .provider = "handwritten",
+                   .accepts = accepts_sort,
+                   .action = launch_sort,
+                   .workspace = sort_workspace,
+                   .where = "backends/cpu/kernels/sort.cpp"},
+      KernelRecord{.name = "cpu.top_k",
+                   .op = "top_k",
+                   .provider = "handwritten",
+                   .accepts = accepts_top_k,
+                   .action = launch_top_k,
+                   .workspace = top_k_workspace,
+                   .where = "backends/cpu/kernels/sort.cpp"},
   };
   return records;
 }

@@ -30,7 +30,8 @@ int default_threads() {
     int n = 0;
     const char* end = text + std::strlen(text);
     const auto r = std::from_chars(text, end, n);
-    if (r.ec != std::errc{} || r.ptr != end || n < 1) throw ArgumentError("RLX_THREADS is \"" + std::string(text) + "\", expected a positive number");
+    if (r.ec != std::errc{} || r.ptr != end || n < 1)
+      throw ArgumentError("RLX_THREADS is \"" + std::string(text) + "\", expected a positive number");
     return n;
   }
   return omp_get_max_threads();

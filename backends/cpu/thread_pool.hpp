@@ -8,9 +8,9 @@ namespace rlx::cpu {
 /// Runs units [begin, end). Must not throw.
 using ChunkBody = void (*)(void* context, std::int64_t begin, std::int64_t end);
 
-/// Cuts [0, extent) into chunks of `grain` units, whatever the number of threads, and runs them on up to `threads` threads
-/// (0: default_threads) in any order; serially inside a parallel region of the caller. Every chunk runs with the default
-/// floating-point environment, and the caller's is restored.
+/// Cuts [0, extent) into chunks of `grain` units, whatever the number of threads, and runs them on up to `threads`
+/// threads (0: default_threads) in any order; serially inside a parallel region of the caller. Every chunk runs with
+/// the default floating-point environment, and the caller's is restored.
 void parallel_for(std::int64_t extent, std::int64_t grain, int threads, ChunkBody body, void* context);
 
 /// RLX_THREADS, else what OpenMP would use. Throws ArgumentError if the variable is no positive number.

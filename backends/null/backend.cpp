@@ -15,16 +15,21 @@ class NullModule final : public Module {
   explicit NullModule(const Graph& lir) {
     for (NodeId id : lir::kernels(lir)) {
       std::vector<std::int64_t> sizes;
-      for (ValueId v : lir.node(id).operands) sizes.push_back(byte_size(lir.tensor_type(v).dtype, lir.tensor_type(v).numel().constant()));
+      for (ValueId v : lir.node(id).operands)
+        sizes.push_back(byte_size(lir.tensor_type(v).dtype, lir.tensor_type(v).numel().constant()));
       sizes_.push_back(std::move(sizes));
     }
   }
   void launch(std::size_t index, std::span<const KernelBuffer> buffers) const override {
     const auto& sizes = sizes_.at(index);
-    if (sizes.size() != buffers.size()) throw InternalError("null: kernel " + std::to_string(index) + " got " + std::to_string(buffers.size()) + " buffers");
+    if (sizes.size() != buffers.size())
+      throw InternalError("null: kernel " + std::to_string(index) + " got " + std::to_string(buffers.size()) +
+                          " buffers");
     for (std::size_t i = 0; i < sizes.size(); ++i)
-      if (buffers[i].byte_offset < 0 || buffers[i].byte_offset + sizes[i] > std::max<std::int64_t>(buffers[i].allocation->bytes, 1))
-        throw InternalError("null: buffer " + std::to_string(i) + " of kernel " + std::to_string(index) + " ends outside its allocation");
+      if (buffers[i].byte_offset < 0 ||
+          buffers[i].byte_offset + sizes[i] > std::max<std::int64_t>(buffers[i].allocation->bytes, 1))
+        throw InternalError("null: buffer " + std::to_string(i) + " of kernel " + std::to_string(index) +
+                            " ends outside its allocation");
   }
 
  private:
@@ -45,7 +50,9 @@ class NullDevice final : public Device {
   Allocation allocate(std::int64_t bytes) override { return {nullptr, bytes}; }
   void release(const Allocation&) noexcept override {}
   void upload(const Allocation&, std::int64_t, const void*, std::int64_t) override {}
-  void download(void* to, const Allocation&, std::int64_t, std::int64_t bytes) override { std::memset(to, 0, static_cast<std::size_t>(bytes)); }
+  void download(void* to, const Allocation&, std::int64_t, std::int64_t bytes) override {
+    std::memset(to, 0, static_cast<std::size_t>(bytes));
+  }
   void copy(const Allocation&, std::int64_t, const Allocation&, std::int64_t, std::int64_t) override {}
   void synchronize() override {}
   std::unique_ptr<Module> compile(const Graph& lir) override { return std::make_unique<NullModule>(lir); }

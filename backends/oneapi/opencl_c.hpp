@@ -7,7 +7,8 @@ namespace rlx::oneapi {
 extern const emit_source::Dialect opencl_c;
 
 // Its tables, by file.
-extern const std::span<const emit_source::Spelling> arithmetic_spellings, math_spellings, conversion_spellings, complex_spellings;
+extern const std::span<const emit_source::Spelling> arithmetic_spellings, math_spellings, conversion_spellings,
+    complex_spellings;
 extern const std::span<const emit_source::Helper> number_helpers, math_helpers, complex_helpers;
 
 /// The checked kernels' record in device memory: number of the first check that failed (0: none), padding, its index.

@@ -1,4 +1,5 @@
-// Operators that OpenCL C has as operators or built-in functions, and those on integers whose corner cases StableHLO fixes.
+// Operators that OpenCL C has as operators or built-in functions, and those on integers whose corner cases StableHLO
+// fixes.
 #include "opencl_c.hpp"
 
 namespace rlx::oneapi {
@@ -9,8 +10,8 @@ using emit_source::Spelling;
 constexpr DTypeSet logical = integers | DTypeSet{DType::boolean};
 constexpr DTypeSet real_or_complex = floating | complex_types;
 
-// Integer arithmetic wraps: computed unsigned, because the overflow of a signed operation is undefined. The declaration of
-// the result converts back. A shift count beyond the width (as unsigned: also a negative one) shifts everything out.
+// Integer arithmetic wraps: computed unsigned, because the overflow of a signed operation is undefined. The declaration
+// of the result converts back. A shift count beyond the width (as unsigned: also a negative one) shifts everything out.
 constexpr Spelling arithmetic[] = {
     {"neg", real_or_complex, "-{0}", emit_source::any_dtype, true},
     {"neg", integers, "(0 - ({U}){0})"},
@@ -64,8 +65,10 @@ constexpr Spelling arithmetic[] = {
     {"compare.le", real_numbers | DTypeSet{DType::boolean}, "({0} <= {1})"},
     {"compare.gt", real_numbers | DTypeSet{DType::boolean}, "({0} > {1})"},
     {"compare.ge", real_numbers | DTypeSet{DType::boolean}, "({0} >= {1})"},
-    {"reduce_precision", DTypeSet{DType::f16}, "rlx_f16_value((ushort)rlx_reduce_bits(rlx_f16_bits({0}), 10, 5, {e}, {m}))", emit_source::any_dtype, true},
-    {"reduce_precision", DTypeSet{DType::bf16}, "as_float((uint)rlx_reduce_bits(as_uint({0}) >> 16, 7, 8, {e}, {m}) << 16)", emit_source::any_dtype, true},
+    {"reduce_precision", DTypeSet{DType::f16},
+     "rlx_f16_value((ushort)rlx_reduce_bits(rlx_f16_bits({0}), 10, 5, {e}, {m}))", emit_source::any_dtype, true},
+    {"reduce_precision", DTypeSet{DType::bf16},
+     "as_float((uint)rlx_reduce_bits(as_uint({0}) >> 16, 7, 8, {e}, {m}) << 16)", emit_source::any_dtype, true},
     {"reduce_precision", DTypeSet{DType::f32}, "as_float((uint)rlx_reduce_bits(as_uint({0}), 23, 8, {e}, {m}))"},
     {"reduce_precision", DTypeSet{DType::f64}, "as_double(rlx_reduce_bits(as_ulong({0}), 52, 11, {e}, {m}))"},
 };

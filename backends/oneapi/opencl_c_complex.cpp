@@ -42,9 +42,10 @@ constexpr Spelling complex_table[] = {
 };
 
 constexpr Helper functions[] = {
-    {"rlx_mul_{D}", complex_types, "{T} rlx_mul_{D}({T} a, {T} b) { return ({T})(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }"},
-    // The divisor is scaled to about 1 first, so that its square neither overflows nor vanishes. 0 as a divisor gives the
-    // infinities of the real division, an infinite divisor gives 0.
+    {"rlx_mul_{D}", complex_types,
+     "{T} rlx_mul_{D}({T} a, {T} b) { return ({T})(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }"},
+    // The divisor is scaled to about 1 first, so that its square neither overflows nor vanishes. 0 as a divisor gives
+    // the infinities of the real division, an infinite divisor gives 0.
     {"rlx_div_{D}", complex_types, R"({T} rlx_div_{D}({T} a, {T} b) {
   const {C} m = fmax(fabs(b.x), fabs(b.y));
   if (m == 0 && !isnan(b.x) && !isnan(b.y)) return ({T})(copysign(({C})INFINITY, b.x) * a.x, copysign(({C})INFINITY, b.x) * a.y);
@@ -78,7 +79,8 @@ constexpr Helper functions[] = {
   const {C} a = fmax(fabs(x), fabs(y)), b = fmin(fabs(x), fabs(y));
   return a > ({C})0.5 && a < 2 && b < 2 ? log1p((a - 1) * (a + 1) + b * b) / 2 : log(hypot(a, b));
 })"},
-    {"rlx_log_{D}", complex_types, "{T} rlx_log_{D}({T} z) { return ({T})(rlx_log_abs_{D}(z.x, z.y), atan2(z.y, z.x)); }"},
+    {"rlx_log_{D}", complex_types,
+     "{T} rlx_log_{D}({T} z) { return ({T})(rlx_log_abs_{D}(z.x, z.y), atan2(z.y, z.x)); }"},
     // |1 + z|^2 - 1 = x (2 + x) + y^2
     {"rlx_log1p_{D}", complex_types, R"({T} rlx_log1p_{D}({T} z) {
   const {C} re = fabs(z.x) < ({C})0.5 && fabs(z.y) < 1 ? log1p(z.x * (2 + z.x) + z.y * z.y) / 2 : rlx_log_abs_{D}(1 + z.x, z.y);
@@ -99,11 +101,13 @@ constexpr Helper functions[] = {
   if (z.x == 0 && z.y == 0 && w.y == 0) return ({T})(w.x > 0 ? 0 : ({C})INFINITY, 0);
   return rlx_exp_{D}(rlx_mul_{D}(w, rlx_log_{D}(z)));
 })"},
-    {"rlx_sinh_{D}", complex_types, "{T} rlx_sinh_{D}({T} z) { return ({T})(sinh(z.x) * cos(z.y), z.y == 0 ? z.y : cosh(z.x) * sin(z.y)); }"},
+    {"rlx_sinh_{D}", complex_types,
+     "{T} rlx_sinh_{D}({T} z) { return ({T})(sinh(z.x) * cos(z.y), z.y == 0 ? z.y : cosh(z.x) * sin(z.y)); }"},
     {"rlx_cosh_{D}", complex_types, R"({T} rlx_cosh_{D}({T} z) {
   return ({T})(cosh(z.x) * cos(z.y), z.x == 0 || z.y == 0 ? copysign(({C})0, z.x) * copysign(({C})1, z.y) : sinh(z.x) * sin(z.y));
 })"},
-    {"rlx_sin_{D}", complex_types, "{T} rlx_sin_{D}({T} z) { const {T} s = rlx_sinh_{D}(({T})(-z.y, z.x)); return ({T})(s.y, -s.x); }"},
+    {"rlx_sin_{D}", complex_types,
+     "{T} rlx_sin_{D}({T} z) { const {T} s = rlx_sinh_{D}(({T})(-z.y, z.x)); return ({T})(s.y, -s.x); }"},
     // Kahan, "Branch cuts for complex elementary functions" (1987): no overflow, and exact where cosh^2 is large.
     {"rlx_tanh_{D}", complex_types, R"({T} rlx_tanh_{D}({T} z) {
   if (fabs(z.x) > 22) return ({T})(copysign(({C})1, z.x), 4 * sin(z.y) * cos(z.y) * exp(-2 * fabs(z.x)));
@@ -112,7 +116,8 @@ constexpr Helper functions[] = {
   const {C} d = 1 + beta * s * s;
   return ({T})(beta * rho * s / d, t / d);
 })"},
-    {"rlx_tan_{D}", complex_types, "{T} rlx_tan_{D}({T} z) { const {T} s = rlx_tanh_{D}(({T})(-z.y, z.x)); return ({T})(s.y, -s.x); }"},
+    {"rlx_tan_{D}", complex_types,
+     "{T} rlx_tan_{D}({T} z) { const {T} s = rlx_tanh_{D}(({T})(-z.y, z.x)); return ({T})(s.y, -s.x); }"},
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Elementary and special functions of real arguments. OpenCL's own are within 1 to 16 ulp by its specification (PoCL and
-// Intel's runtime: within 3); what it lacks, or has only to an absolute error, is computed in double.
+// Elementary and special functions of real arguments. OpenCL's own are within 1 to 16 ulp by its specification (PoCL
+// and Intel's runtime: within 3); what it lacks, or has only to an absolute error, is computed in double.
 #include "opencl_c.hpp"
 
 namespace rlx::oneapi {
@@ -43,7 +43,8 @@ constexpr Spelling math[] = {
 };
 
 constexpr Helper functions[] = {
-    // Winitzki's closed form ("A handy approximation for the error function and its inverse", 2008; 2e-3 relative), then
+    // Winitzki's closed form ("A handy approximation for the error function and its inverse", 2008; 2e-3 relative),
+    // then
     // three steps of Halley's method on erf (or erfc in the tail, where erf has no digits left). erf'' / erf' = -2 y.
     {"rlx_erfinv", {}, R"(double rlx_erfinv(double x) {
   const double a = fabs(x);
@@ -67,8 +68,10 @@ constexpr Helper functions[] = {
   for (; x < 1.0; x += 1.0) product *= x;
   return lgamma(x) - log(fabs(product));
 })"},
-    // DLMF 5.5.4 (reflection; the cotangent from the nearer of its zero and its pole), 5.5.2 (recurrence up to 10, smallest
-    // terms first), 5.11.2 (asymptotic series, next term below 1e-16). About the positive zero, which is held in two parts,
+    // DLMF 5.5.4 (reflection; the cotangent from the nearer of its zero and its pole), 5.5.2 (recurrence up to 10,
+    // smallest
+    // terms first), 5.11.2 (asymptotic series, next term below 1e-16). About the positive zero, which is held in two
+    // parts,
     // the Taylor series with psi^(n) / n!, so that relative accuracy survives there.
     {"rlx_digamma", {}, R"(double rlx_digamma(double x) {
   if (x == 0.0) return copysign((double)INFINITY, -x);

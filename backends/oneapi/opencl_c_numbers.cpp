@@ -12,7 +12,8 @@ constexpr Helper numbers_table[] = {
     // x / 0 is all ones; the least integer divided by -1 is itself.
     {"rlx_div_{D}", signed_integers,
      "{T} rlx_div_{D}({T} x, {T} y) { return y == 0 ? ({T})-1 : y == -1 ? ({T})(0 - ({U})x) : ({T})(x / y); }"},
-    {"rlx_div_{D}", unsigned_integers, "{T} rlx_div_{D}({T} x, {T} y) { return y == 0 ? ({T})~({T})0 : ({T})(x / y); }"},
+    {"rlx_div_{D}", unsigned_integers,
+     "{T} rlx_div_{D}({T} x, {T} y) { return y == 0 ? ({T})~({T})0 : ({T})(x / y); }"},
     {"rlx_rem_{D}", signed_integers,
      "{T} rlx_rem_{D}({T} x, {T} y) { return y == 0 ? x : y == -1 ? ({T})0 : ({T})(x % y); }"},
     {"rlx_rem_{D}", unsigned_integers, "{T} rlx_rem_{D}({T} x, {T} y) { return y == 0 ? x : ({T})(x % y); }"},
@@ -41,26 +42,39 @@ constexpr Helper numbers_table[] = {
   return isnan(x) ? x : isnan(y) ? y : x > y ? x : y > x ? y : signbit(x) ? y : x;
 })"},
 
-    // Rounding a float to `drop` fewer bits of mantissa, to nearest even. Below min_normal the last place is that of `magic`,
+    // Rounding a float to `drop` fewer bits of mantissa, to nearest even. Below min_normal the last place is that of
+    // `magic`,
     // a power of two 2^23 times as large, so adding it rounds.
-    {"rlx_round_small", {}, R"(float rlx_round_small(float x, uint drop, float min_normal, float magic, float max_finite, float over) {
+    {"rlx_round_small",
+     {},
+     R"(float rlx_round_small(float x, uint drop, float min_normal, float magic, float max_finite, float over) {
   const float a = fabs(x);
   const uint bits = as_uint(a), half_place = (1u << (drop - 1)) - 1;
   float r = a < min_normal ? (a + magic) - magic : as_float((bits + half_place + (bits >> drop & 1u)) & ~((1u << drop) - 1));
   r = r > max_finite ? over : r;
   return isnan(x) ? x : copysign(r, x);
 })"},
-    {"rlx_round_f16", {}, "float rlx_round_f16(float x) { return rlx_round_small(x, 13, 0x1p-14f, 0x1p-1f, 65504.0f, INFINITY); }"},
+    {"rlx_round_f16",
+     {},
+     "float rlx_round_f16(float x) { return rlx_round_small(x, 13, 0x1p-14f, 0x1p-1f, 65504.0f, INFINITY); }"},
     // Exponents are those of float, so subnormals and the carry into infinity need no case of their own.
     {"rlx_round_bf16", {}, R"(float rlx_round_bf16(float x) {
   const uint bits = as_uint(x);
   return as_float(isnan(x) ? (bits | 0x400000u) & 0xffff0000u : (bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u);
 })"},
-    {"rlx_round_f8e4m3fn", {}, "float rlx_round_f8e4m3fn(float x) { return rlx_round_small(x, 20, 0x1p-6f, 0x1p14f, 448.0f, NAN); }"},
-    {"rlx_round_f8e5m2", {}, "float rlx_round_f8e5m2(float x) { return rlx_round_small(x, 21, 0x1p-14f, 0x1p7f, 57344.0f, INFINITY); }"},
+    {"rlx_round_f8e4m3fn",
+     {},
+     "float rlx_round_f8e4m3fn(float x) { return rlx_round_small(x, 20, 0x1p-6f, 0x1p14f, 448.0f, NAN); }"},
+    {"rlx_round_f8e5m2",
+     {},
+     "float rlx_round_f8e5m2(float x) { return rlx_round_small(x, 21, 0x1p-14f, 0x1p7f, 57344.0f, INFINITY); }"},
     // The fnuz types have one zero. Adding 0 turns -0 into 0.
-    {"rlx_round_f8e4m3fnuz", {}, "float rlx_round_f8e4m3fnuz(float x) { return rlx_round_small(x, 20, 0x1p-7f, 0x1p13f, 240.0f, NAN) + 0.0f; }"},
-    {"rlx_round_f8e5m2fnuz", {}, "float rlx_round_f8e5m2fnuz(float x) { return rlx_round_small(x, 21, 0x1p-15f, 0x1p6f, 57344.0f, NAN) + 0.0f; }"},
+    {"rlx_round_f8e4m3fnuz",
+     {},
+     "float rlx_round_f8e4m3fnuz(float x) { return rlx_round_small(x, 20, 0x1p-7f, 0x1p13f, 240.0f, NAN) + 0.0f; }"},
+    {"rlx_round_f8e5m2fnuz",
+     {},
+     "float rlx_round_f8e5m2fnuz(float x) { return rlx_round_small(x, 21, 0x1p-15f, 0x1p6f, 57344.0f, NAN) + 0.0f; }"},
 
     // Codes of values that are already rounded: sign, exponent field and mantissa cut from the float, or the count of
     // subnormal places.
@@ -88,14 +102,25 @@ constexpr Helper numbers_table[] = {
   const uint special = (bits & 0x7f) > 0x7c ? 0x7fc00000u : 0x7f800000u;
   return (bits & 0x7c) == 0x7c ? as_float(special | (uint)(bits & 0x80) << 24) : rlx_small_value(bits, 21, 15, 0x1p-16f);
 })"},
-    {"rlx_f8e4m3fnuz_bits", {}, "uchar rlx_f8e4m3fnuz_bits(float x) { return isnan(x) ? (uchar)0x80 : rlx_small_bits(x, 20, 8, 0x1p-7f, 0x1p10f); }"},
-    {"rlx_f8e4m3fnuz_value", {}, "float rlx_f8e4m3fnuz_value(uchar bits) { return bits == 0x80 ? NAN : rlx_small_value(bits, 20, 8, 0x1p-10f); }"},
-    {"rlx_f8e5m2fnuz_bits", {}, "uchar rlx_f8e5m2fnuz_bits(float x) { return isnan(x) ? (uchar)0x80 : rlx_small_bits(x, 21, 16, 0x1p-15f, 0x1p17f); }"},
-    {"rlx_f8e5m2fnuz_value", {}, "float rlx_f8e5m2fnuz_value(uchar bits) { return bits == 0x80 ? NAN : rlx_small_value(bits, 21, 16, 0x1p-17f); }"},
+    {"rlx_f8e4m3fnuz_bits",
+     {},
+     "uchar rlx_f8e4m3fnuz_bits(float x) { return isnan(x) ? (uchar)0x80 : rlx_small_bits(x, 20, 8, 0x1p-7f, 0x1p10f); "
+     "}"},
+    {"rlx_f8e4m3fnuz_value",
+     {},
+     "float rlx_f8e4m3fnuz_value(uchar bits) { return bits == 0x80 ? NAN : rlx_small_value(bits, 20, 8, 0x1p-10f); }"},
+    {"rlx_f8e5m2fnuz_bits",
+     {},
+     "uchar rlx_f8e5m2fnuz_bits(float x) { return isnan(x) ? (uchar)0x80 : rlx_small_bits(x, 21, 16, 0x1p-15f, "
+     "0x1p17f); }"},
+    {"rlx_f8e5m2fnuz_value",
+     {},
+     "float rlx_f8e5m2fnuz_value(uchar bits) { return bits == 0x80 ? NAN : rlx_small_value(bits, 21, 16, 0x1p-17f); }"},
     {"rlx_f16_bits", {}, "ushort rlx_f16_bits(float x) { ushort bits; vstore_half(x, 0, (half*)&bits); return bits; }"},
     {"rlx_f16_value", {}, "float rlx_f16_value(ushort bits) { return vload_half(0, (const half*)&bits); }"},
 
-    // Rounding to odd: truncate, and set the last bit if anything was cut. A later rounding to nearest of at least two bits
+    // Rounding to odd: truncate, and set the last bit if anything was cut. A later rounding to nearest of at least two
+    // bits
     // fewer then gives what one rounding of the exact value gives (Boldo and Melquiond, "Emulation of FMA and correctly
     // rounded sums: proved algorithms using rounding to odd", 2008).
     {"rlx_odd", {}, R"(float rlx_odd(double x) {
@@ -110,7 +135,8 @@ constexpr Helper numbers_table[] = {
   const double a = (double)(m > 0xffffffffful ? (m & ~0x7fful) | (ulong)((m & 0x7ff) != 0) << 11 : m);
   return rlx_odd(x < 0 ? -a : a);
 })"},
-    // As XLA does it, on the code of the operand's own type: the mantissa rounds to nearest even where it stands, then an
+    // As XLA does it, on the code of the operand's own type: the mantissa rounds to nearest even where it stands, then
+    // an
     // exponent that the reduced range lacks (its ends are reserved) gives infinity or zero.
     {"rlx_reduce_bits", {}, R"(ulong rlx_reduce_bits(ulong bits, int mantissa, int exponent, int e, int m) {
   const ulong sign = 1ul << (mantissa + exponent), infinity = ((1ul << exponent) - 1) << mantissa;

@@ -22,7 +22,8 @@ class ReferenceDevice final : public Device {
   bool host_addressable() const override { return true; }
 
   Allocation allocate(std::int64_t bytes) override {
-    if (bytes > available_memory()) throw MemoryError("a buffer", static_cast<std::uint64_t>(bytes), static_cast<std::uint64_t>(available_memory()));
+    if (bytes > available_memory())
+      throw MemoryError("a buffer", static_cast<std::uint64_t>(bytes), static_cast<std::uint64_t>(available_memory()));
     return {::operator new(static_cast<std::size_t>(bytes), std::align_val_t{64}), bytes};
   }
   void release(const Allocation& a) noexcept override { ::operator delete(a.handle, std::align_val_t{64}); }
@@ -32,8 +33,10 @@ class ReferenceDevice final : public Device {
   void download(void* to, const Allocation& from, std::int64_t offset, std::int64_t bytes) override {
     std::memcpy(to, static_cast<const std::byte*>(from.handle) + offset, static_cast<std::size_t>(bytes));
   }
-  void copy(const Allocation& to, std::int64_t to_offset, const Allocation& from, std::int64_t from_offset, std::int64_t bytes) override {
-    std::memmove(static_cast<std::byte*>(to.handle) + to_offset, static_cast<const std::byte*>(from.handle) + from_offset, static_cast<std::size_t>(bytes));
+  void copy(const Allocation& to, std::int64_t to_offset, const Allocation& from, std::int64_t from_offset,
+            std::int64_t bytes) override {
+    std::memmove(static_cast<std::byte*>(to.handle) + to_offset,
+                 static_cast<const std::byte*>(from.handle) + from_offset, static_cast<std::size_t>(bytes));
   }
   void synchronize() override {}
   std::unique_ptr<Module> compile(const Graph&) override { throw InternalError("the reference device has no kernels"); }

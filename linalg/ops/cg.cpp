@@ -5,7 +5,8 @@ namespace rlx::linalg {
 constexpr DTypeSet cg_types{DType::f32, DType::f64};
 constexpr Operand cg_operands[] = {{"a", cg_types, OperandKind::sparse}, {"b", cg_types}, {"x0", cg_types}};
 constexpr Constraint<CgAttrs> cg_constraints[] = {
-    {"C1", "a is a square csr matrix", [](const CgAttrs&, const Signature& s) { return is_csr(s, 0) && is_square(s, 0); }},
+    {"C1", "a is a square csr matrix",
+     [](const CgAttrs&, const Signature& s) { return is_csr(s, 0) && is_square(s, 0); }},
     {"C2", "b and x0 have as many entries as a has rows",
      [](const CgAttrs&, const Signature& s) { return is_right_side(s, 0, 1, false) && is_right_side(s, 0, 2, false); }},
     {"C3", "all have one dtype", [](const CgAttrs&, const Signature& s) { return one_dtype(s, {0, 1, 2}); }},
@@ -16,13 +17,14 @@ static Types cg_infer(const CgAttrs&, const Signature& s) {
   return {tensor(s.dtype(1), s.shape(1)), i32({}), tensor(s.dtype(1), {})};
 }
 
-// State: iteration, x, r, p, (r, M^-1 r), (r, r). Invariants: A, the inverse diagonal, the squared bound on (r, r), the most
-// iterations. The loop ends as well when (r, r) is no number any more.
+// State: iteration, x, r, p, (r, M^-1 r), (r, r). Invariants: A, the inverse diagonal, the squared bound on (r, r), the
+// most iterations. The loop ends as well when (r, r) is no number any more.
 static Values cg_decompose(Builder& b, const CgAttrs& a, ValuesIn in) {
   const DType t = in[1].dtype();
   const Value zero = ops::scalar(b, t, 0), one = ops::scalar(b, t, 1);
   const Value d = diagonal(in[0]);
-  const Value inverse = ops::select(ops::compare(d, ops::zeros_like(d), ops::Direction::eq), ops::full_like(d, 1), ops::div(one, d));
+  const Value inverse =
+      ops::select(ops::compare(d, ops::zeros_like(d), ops::Direction::eq), ops::full_like(d, 1), ops::div(one, d));
   const Value r = ops::sub(in[1], spmv(in[0], in[2]));
   const Value z = ops::mul(r, inverse);
   const Value bb = ops::dot(in[1], in[1]);
@@ -47,11 +49,12 @@ static Values cg_decompose(Builder& b, const CgAttrs& a, ValuesIn in) {
       },
       a.max_iterations);
   const Value nothing = ops::compare(bb, zero, ops::Direction::eq);
-  return {out[1], out[0], ops::select(nothing, ops::sqrt(out[5]), ops::sqrt(ops::div(out[5], ops::select(nothing, one, bb))))};
+  return {out[1], out[0],
+          ops::select(nothing, ops::sqrt(out[5]), ops::sqrt(ops::div(out[5], ops::select(nothing, one, bb))))};
 }
 
-// The solution solves A x = b, whatever path led there: the cotangent of b is another solve with the same matrix, which is
-// its own transpose.
+// The solution solves A x = b, whatever path led there: the cotangent of b is another solve with the same matrix, which
+// is its own transpose.
 static Values cg_vjp(const VjpCall<CgAttrs>& c) {
   Values out(3);
   if (!c.cotangent[0] || !(c.wanted[0] || c.wanted[1])) return out;
@@ -73,9 +76,12 @@ static Values cg_jvp(const JvpCall<CgAttrs>& c) {
 
 extern const OpDef<CgAttrs> cg_op{
     .name = "linalg.cg",
-    .doc = "Conjugate gradients with a Jacobi preconditioner for a symmetric positive definite csr matrix: solution, iterations "
-           "done, relative residual |b - A x| / |b| in the 2-norm by the recurrence; above the tolerance it did not converge. "
-           "Source: M. Hestenes and E. Stiefel, J. Res. NBS 49 (1952).",
+    .doc =
+        "Conjugate gradients with a Jacobi preconditioner for a symmetric positive definite csr matrix: solution, "
+        "iterations "
+        "done, relative residual |b - A x| / |b| in the 2-norm by the recurrence; above the tolerance it did not "
+        "converge. "
+        "Source: M. Hestenes and E. Stiefel, J. Res. NBS 49 (1952).",
     .operands = cg_operands,
     .constraints = cg_constraints,
     .infer = cg_infer,
@@ -94,17 +100,24 @@ extern const OpDef<CgAttrs> cg_op{
       // Entries of the matrix are not moved one by one: that leaves the symmetric ones.
       SampleOperand fixed = spd;
       fixed.differentiable = false;
-      // Where it has converged, the residual is rounding noise: values are compared before that, gradients where no iteration
-      // leaves any, on a diagonal of powers of two.
+      // Where it has converged, the residual is rounding noise: values are compared before that, gradients where no
+      // iteration leaves any, on a diagonal of powers of two.
       SampleOperand diagonal(SparseType{SparseFormat::csr, DType::f64, DType::i32, {6, 6}, 6}, Fill::positive_definite);
       diagonal.literal = {1, 2, 4, 0.5, 8, 1};
       diagonal.differentiable = false;
       return {sample<CgAttrs>({diagonal, f64({6}), f64({6})}, {.tolerance = 1e-13, .max_iterations = 50}).within(1e-10),
-              sample<CgAttrs>({fixed, f64({6}), f64({6})}, {.tolerance = 1e-2, .max_iterations = 50}).within(1e-10).without_gradients(),
+              sample<CgAttrs>({fixed, f64({6}), f64({6})}, {.tolerance = 1e-2, .max_iterations = 50})
+                  .within(1e-10)
+                  .without_gradients(),
               sample<CgAttrs>({spd32, f32({6}), f32({6})}, {.tolerance = 1e-2, .max_iterations = 50}).within(1e-4),
-              sample<CgAttrs>({fixed, {f64({6}), {0, 0, 0, 0, 0, 0}}, {f64({6}), {0, 0, 0, 0, 0, 0}}}).expects({{0, 0, 0, 0, 0, 0}, {0}, {0}}).exact().without_gradients(),
-              sample<CgAttrs>({wide, f64({6}), f64({6})}).breaking("C1"), sample<CgAttrs>({a, f64({6}), f64({5})}).breaking("C2"),
-              sample<CgAttrs>({a, f64({6}), f32({6})}).breaking("C3"), sample<CgAttrs>({a, f64({6}), f64({6})}, {.tolerance = -1}).breaking("C4"),
+              sample<CgAttrs>({fixed, {f64({6}), {0, 0, 0, 0, 0, 0}}, {f64({6}), {0, 0, 0, 0, 0, 0}}})
+                  .expects({{0, 0, 0, 0, 0, 0}, {0}, {0}})
+                  .exact()
+                  .without_gradients(),
+              sample<CgAttrs>({wide, f64({6}), f64({6})}).breaking("C1"),
+              sample<CgAttrs>({a, f64({6}), f64({5})}).breaking("C2"),
+              sample<CgAttrs>({a, f64({6}), f32({6})}).breaking("C3"),
+              sample<CgAttrs>({a, f64({6}), f64({6})}, {.tolerance = -1}).breaking("C4"),
               sample<CgAttrs>({f64({6, 6}), f64({6}), f64({6})}).breaking("kind")};
     }};
 

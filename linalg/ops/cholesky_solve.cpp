@@ -30,10 +30,12 @@ extern const OpDef<A> cholesky_solve_op{
     .jvp = Derived{},
     .batch = Never{"solve with the matrices of a batch one by one"},
     .shard = Never{"a distributed solve is ScaLAPACK's business"},
-    .cost = [](const A&, const Signature& s) {
-      const Dim n = s.tensor(0).dim(0);
-      return Cost{n * s.tensor(1).numel() * 2, (s.tensor(0).numel() + s.tensor(1).numel() * 2) * (bit_width(s.dtype(0)) / 8)};
-    },
+    .cost =
+        [](const A&, const Signature& s) {
+          const Dim n = s.tensor(0).dim(0);
+          return Cost{n * s.tensor(1).numel() * 2,
+                      (s.tensor(0).numel() + s.tensor(1).numel() * 2) * (bit_width(s.dtype(0)) / 8)};
+        },
     .samples = []() -> std::vector<Sample<A>> {
       const SampleOperand l(f64({4, 4}), Fill::lower_triangular), z(c128({3, 3}), Fill::lower_triangular);
       return {sample<A>({l, f64({4})}).within(1e-12), sample<A>({l, f64({4, 2})}, {Transpose::transpose}).within(1e-12),

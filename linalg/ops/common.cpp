@@ -19,7 +19,8 @@ DType matrix_dtype(const Signature& s, std::size_t i) {
 
 Answer is_square(const Signature& s, std::size_t i) {
   const Shape& shape = matrix_shape(s, i);
-  if (shape.size() != 2) return Answer::no("operand " + std::to_string(i) + " has rank " + std::to_string(shape.size()));
+  if (shape.size() != 2)
+    return Answer::no("operand " + std::to_string(i) + " has rank " + std::to_string(shape.size()));
   return s.equal(shape[0], shape[1]);
 }
 
@@ -32,15 +33,20 @@ Answer is_right_side(const Signature& s, std::size_t a, std::size_t i, bool colu
 
 Answer one_dtype(const Signature& s, std::initializer_list<std::size_t> operands) {
   for (std::size_t i : operands)
-    if (matrix_dtype(s, i) != matrix_dtype(s, *operands.begin())) return Answer::no(std::string(name(matrix_dtype(s, i))) + " is not " + std::string(name(matrix_dtype(s, *operands.begin()))));
+    if (matrix_dtype(s, i) != matrix_dtype(s, *operands.begin()))
+      return Answer::no(std::string(name(matrix_dtype(s, i))) + " is not " +
+                        std::string(name(matrix_dtype(s, *operands.begin()))));
   return true;
 }
 
 Adjoint adjoint_of(Transpose mode, DType t) {
   switch (mode) {
-    case Transpose::none: return {is_complex(t) ? Transpose::conjugate_transpose : Transpose::transpose, false};
-    case Transpose::conjugate_transpose: return {Transpose::none, false};
-    case Transpose::transpose: return {Transpose::none, is_complex(t)};  // (A^T)^H is the conjugate of A.
+    case Transpose::none:
+      return {is_complex(t) ? Transpose::conjugate_transpose : Transpose::transpose, false};
+    case Transpose::conjugate_transpose:
+      return {Transpose::none, false};
+    case Transpose::transpose:
+      return {Transpose::none, is_complex(t)};  // (A^T)^H is the conjugate of A.
   }
   throw InternalError("adjoint_of: unknown mode");
 }
@@ -72,7 +78,8 @@ Value with_row(Value a, Value row, Value k) {
 Value with_values(Value a, Value values) {
   Builder& b = *a.builder;
   const Values parts = b.emit("sparse.parts", {a});
-  return b.emit1("sparse.assemble", {parts[0], parts[1], values}, ops::AssembleAttrs{std::get<SparseType>(a.type()).shape[1]});
+  return b.emit1("sparse.assemble", {parts[0], parts[1], values},
+                 ops::AssembleAttrs{std::get<SparseType>(a.type()).shape[1]});
 }
 
 Value solve_cotangent(Value a, Value w, Value x, bool transposed) {
@@ -92,7 +99,8 @@ Dense dense_of(const HostValue& matrix) {
   const std::int64_t rows = s.type.shape[0].constant(), cols = s.type.shape[1].constant();
   Dense d(static_cast<std::size_t>(rows * cols));
   for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t k = s.offsets.get_i64(i); k < s.offsets.get_i64(i + 1); ++k) d[static_cast<std::size_t>(i * cols + s.indices.get_i64(k))] += s.values.get_c128(k);
+    for (std::int64_t k = s.offsets.get_i64(i); k < s.offsets.get_i64(i + 1); ++k)
+      d[static_cast<std::size_t>(i * cols + s.indices.get_i64(k))] += s.values.get_c128(k);
   return d;
 }
 
@@ -108,15 +116,20 @@ Dense dense_solve(Dense a, std::int64_t n, Transpose mode, Dense b) {
     }
   for (std::int64_t k = 0; k < n; ++k) {
     std::int64_t p = k;
-    for (std::int64_t i = k + 1; i < n; ++i) if (std::abs(m[at(i, k)]) > std::abs(m[at(p, k)])) p = i;
-    if (m[at(p, k)] == Wide(0)) throw NumericalError("linalg.solve", k + 1, "the matrix is singular: pivot " + std::to_string(k + 1) + " is zero");
+    for (std::int64_t i = k + 1; i < n; ++i)
+      if (std::abs(m[at(i, k)]) > std::abs(m[at(p, k)])) p = i;
+    if (m[at(p, k)] == Wide(0))
+      throw NumericalError("linalg.solve", k + 1,
+                           "the matrix is singular: pivot " + std::to_string(k + 1) + " is zero");
     for (std::int64_t j = 0; j < n; ++j) std::swap(m[at(k, j)], m[at(p, j)]);
-    for (std::size_t c = 0; c < columns; ++c) std::swap(x[static_cast<std::size_t>(k) * columns + c], x[static_cast<std::size_t>(p) * columns + c]);
+    for (std::size_t c = 0; c < columns; ++c)
+      std::swap(x[static_cast<std::size_t>(k) * columns + c], x[static_cast<std::size_t>(p) * columns + c]);
     for (std::int64_t i = 0; i < n; ++i) {
       if (i == k) continue;
       const Wide f = m[at(i, k)] / m[at(k, k)];
       for (std::int64_t j = k; j < n; ++j) m[at(i, j)] -= f * m[at(k, j)];
-      for (std::size_t c = 0; c < columns; ++c) x[static_cast<std::size_t>(i) * columns + c] -= f * x[static_cast<std::size_t>(k) * columns + c];
+      for (std::size_t c = 0; c < columns; ++c)
+        x[static_cast<std::size_t>(i) * columns + c] -= f * x[static_cast<std::size_t>(k) * columns + c];
     }
   }
   Dense out(b.size());
@@ -135,10 +148,14 @@ HostTensor tensor_of(const Dense& d, const TensorType& t) {
 }
 
 const Constraint<SparseSolveAttrs> solve_constraints[4] = {
-    {"C1", "a is a square csr matrix", [](const SparseSolveAttrs&, const Signature& s) { return is_csr(s, 1) && is_square(s, 1); }},
+    {"C1", "a is a square csr matrix",
+     [](const SparseSolveAttrs&, const Signature& s) { return is_csr(s, 1) && is_square(s, 1); }},
     {"C2", "the factorization is of a matrix of that order and dtype",
-     [](const SparseSolveAttrs&, const Signature& s) { return s.equal(s.resource(0).shape.at(0), s.sparse(1).shape[0]) && one_dtype(s, {0, 1, 2}); }},
-    {"C3", "b has as many entries as a has rows", [](const SparseSolveAttrs&, const Signature& s) { return is_right_side(s, 1, 2, false); }},
+     [](const SparseSolveAttrs&, const Signature& s) {
+       return s.equal(s.resource(0).shape.at(0), s.sparse(1).shape[0]) && one_dtype(s, {0, 1, 2});
+     }},
+    {"C3", "b has as many entries as a has rows",
+     [](const SparseSolveAttrs&, const Signature& s) { return is_right_side(s, 1, 2, false); }},
     {"C4", "refine >= 0", [](const SparseSolveAttrs& a, const Signature&) -> Answer { return a.refine >= 0; }}};
 
 Types SolveRules::infer(const SparseSolveAttrs&, const Signature& s) { return {tensor(s.dtype(2), s.shape(2))}; }
@@ -147,7 +164,8 @@ HostValues SolveRules::reference(const SparseSolveAttrs& a, const ReferenceCall&
   return {tensor_of(dense_solve(dense_of(c.in[1]), c.tensor(2).numel(), a.mode, dense_of(c.in[2])), c.result())};
 }
 
-// x = op(A)^-1 b: the cotangent of b solves with the adjoint, with the same factorization; that of A is -w x^H at A's entries.
+// x = op(A)^-1 b: the cotangent of b solves with the adjoint, with the same factorization; that of A is -w x^H at A's
+// entries.
 Values SolveRules::vjp(const VjpCall<SparseSolveAttrs>& c) {
   Values out(3);
   if (!c.cotangent[0] || !(c.wanted[1] || c.wanted[2])) return out;
@@ -159,10 +177,16 @@ Values SolveRules::vjp(const VjpCall<SparseSolveAttrs>& c) {
   if (c.wanted[2]) out[2] = w;
   if (!c.wanted[1]) return out;
   switch (c.attrs.mode) {
-    case Transpose::none: out[1] = solve_cotangent(c.in[1], w, c.out[0], false); break;
-    case Transpose::transpose: out[1] = solve_cotangent(c.in[1], w, c.out[0], true); break;
+    case Transpose::none:
+      out[1] = solve_cotangent(c.in[1], w, c.out[0], false);
+      break;
+    case Transpose::transpose:
+      out[1] = solve_cotangent(c.in[1], w, c.out[0], true);
+      break;
     // A^H enters conjugated, so its cotangent is the conjugate of that of A^T.
-    case Transpose::conjugate_transpose: out[1] = solve_cotangent(c.in[1], ops::conj(w), ops::conj(c.out[0]), true); break;
+    case Transpose::conjugate_transpose:
+      out[1] = solve_cotangent(c.in[1], ops::conj(w), ops::conj(c.out[0]), true);
+      break;
   }
   return out;
 }
@@ -182,10 +206,14 @@ std::vector<Sample<SparseSolveAttrs>> solve_samples(std::string_view kind) {
   const SparseType a{SparseFormat::csr, DType::f64, DType::i32, {4, 4}, 9};
   SparseType wide = a;
   wide.shape[1] = 5;
-  const Type f = ResourceType{std::string(kind), "", DType::f64, {4, 4}}, larger = ResourceType{std::string(kind), "", DType::f64, {5, 5}};
-  return {sample<A>({SampleOperand(f), wide, f64({4})}).breaking("C1"), sample<A>({SampleOperand(larger), a, f64({4})}).breaking("C2"),
-          sample<A>({SampleOperand(f), a, f64({5})}).breaking("C3"), sample<A>({SampleOperand(f), a, f64({4})}, {.refine = -1}).breaking("C4"),
-          sample<A>({SampleOperand(Type(ResourceType{"preconditioner", "", DType::f64, {4, 4}})), a, f64({4})}).breaking("kind")};
+  const Type f = ResourceType{std::string(kind), "", DType::f64, {4, 4}},
+             larger = ResourceType{std::string(kind), "", DType::f64, {5, 5}};
+  return {sample<A>({SampleOperand(f), wide, f64({4})}).breaking("C1"),
+          sample<A>({SampleOperand(larger), a, f64({4})}).breaking("C2"),
+          sample<A>({SampleOperand(f), a, f64({5})}).breaking("C3"),
+          sample<A>({SampleOperand(f), a, f64({4})}, {.refine = -1}).breaking("C4"),
+          sample<A>({SampleOperand(Type(ResourceType{"preconditioner", "", DType::f64, {4, 4}})), a, f64({4})})
+              .breaking("kind")};
 }
 
 }  // namespace rlx::linalg

@@ -24,9 +24,12 @@ Answer one_dtype(const Signature& s, std::initializer_list<std::size_t> operands
 const Shape& matrix_shape(const Signature& s, std::size_t i);
 DType matrix_dtype(const Signature& s, std::size_t i);
 
-/// The mode that applies the conjugate transpose of what `mode` applies; `conjugate` says that the matrix (or both sides)
-/// must be conjugated besides, which only complex matrices under plain transposition need.
-struct Adjoint { Transpose mode; bool conjugate; };
+/// The mode that applies the conjugate transpose of what `mode` applies; `conjugate` says that the matrix (or both
+/// sides) must be conjugated besides, which only complex matrices under plain transposition need.
+struct Adjoint {
+  Transpose mode;
+  bool conjugate;
+};
 Adjoint adjoint_of(Transpose mode, DType t);
 
 /// op(a) as a value.
@@ -37,8 +40,8 @@ Value row_of(Value a, Value k);
 Value with_row(Value a, Value row, Value k);
 /// The cotangent of a csr matrix from the cotangent of its values.
 Value with_values(Value a, Value values);
-/// -w_i conj(x_j) at every stored entry (i, j), as a csr matrix of the structure of `a`: the cotangent of `a` in a solve whose
-/// adjoint solution is w. With `transposed` the roles of i and j are exchanged.
+/// -w_i conj(x_j) at every stored entry (i, j), as a csr matrix of the structure of `a`: the cotangent of `a` in a
+/// solve whose adjoint solution is w. With `transposed` the roles of i and j are exchanged.
 Value solve_cotangent(Value a, Value w, Value x, bool transposed);
 
 /// Dense row-major copies of references, as complex numbers.
@@ -56,7 +59,8 @@ struct SolveRules {
   static Values jvp(const JvpCall<SparseSolveAttrs>& c);
 };
 extern const Constraint<SparseSolveAttrs> solve_constraints[4];
-/// Samples that break each of them. Values need a factorization, which no sample can hold: tests/linalg has those cases.
+/// Samples that break each of them. Values need a factorization, which no sample can hold: tests/linalg has those
+/// cases.
 std::vector<Sample<SparseSolveAttrs>> solve_samples(std::string_view kind);
 
 }  // namespace rlx::linalg

@@ -4,9 +4,12 @@ namespace rlx::linalg {
 
 constexpr Operand diagonal_operands[] = {{"a", numbers, OperandKind::sparse}};
 constexpr Constraint<NoAttributes> diagonal_constraints[] = {
-    {"C1", "a is a square csr matrix", [](const NoAttributes&, const Signature& s) { return is_csr(s, 0) && is_square(s, 0); }}};
+    {"C1", "a is a square csr matrix",
+     [](const NoAttributes&, const Signature& s) { return is_csr(s, 0) && is_square(s, 0); }}};
 
-static Types diagonal_infer(const NoAttributes&, const Signature& s) { return {tensor(s.sparse(0).dtype, {s.sparse(0).shape[0]})}; }
+static Types diagonal_infer(const NoAttributes&, const Signature& s) {
+  return {tensor(s.sparse(0).dtype, {s.sparse(0).shape[0]})};
+}
 
 static Values diagonal_decompose(Builder& b, const NoAttributes&, ValuesIn in) {
   const Values parts = b.emit("sparse.parts", {in[0]});
@@ -25,12 +28,17 @@ extern const OpDef<NoAttributes> diagonal_op{
     .jvp = Derived{},
     .batch = Never{"a batch of sparse matrices has no type yet: loop over them"},
     .shard = Never{"sparse values are sharded by rows, which needs the partition of their entries"},
-    .cost = [](const NoAttributes&, const Signature& s) { return Cost{s.sparse(0).entries, s.sparse(0).entries * (bit_width(s.sparse(0).dtype) / 8)}; },
+    .cost =
+        [](const NoAttributes&, const Signature& s) {
+          return Cost{s.sparse(0).entries, s.sparse(0).entries * (bit_width(s.sparse(0).dtype) / 8)};
+        },
     .samples = []() -> std::vector<Sample<NoAttributes>> {
-      const SparseType a{SparseFormat::csr, DType::f64, DType::i32, {5, 5}, 11}, z{SparseFormat::csr, DType::c64, DType::i32, {3, 3}, 6};
+      const SparseType a{SparseFormat::csr, DType::f64, DType::i32, {5, 5}, 11},
+          z{SparseFormat::csr, DType::c64, DType::i32, {3, 3}, 6};
       SparseType wide = a;
       wide.shape[1] = 6;
-      return {sample<NoAttributes>({SampleOperand(a, Fill::well_conditioned)}), sample<NoAttributes>({z}), sample<NoAttributes>({wide}).breaking("C1")};
+      return {sample<NoAttributes>({SampleOperand(a, Fill::well_conditioned)}), sample<NoAttributes>({z}),
+              sample<NoAttributes>({wide}).breaking("C1")};
     }};
 
 }  // namespace rlx::linalg

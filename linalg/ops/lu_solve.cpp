@@ -15,8 +15,10 @@ static Types lu_solve_infer(const A&, const Signature& s) { return {tensor(s.dty
 // A[rows] = L U. Transposed: U^T y = b, L^T z = y, and x[rows] = z.
 static Values lu_solve_decompose(Builder& b, const A& a, ValuesIn in) {
   const Value f = in[0], rows = in[1];
-  const TriangularSolveAttrs lower{.lower = true, .unit_diagonal = true, .mode = a.mode}, upper{.lower = false, .mode = a.mode};
-  if (a.mode == Transpose::none) return {triangular_solve(f, triangular_solve(f, ops::take(in[2], rows, 0), lower), upper)};
+  const TriangularSolveAttrs lower{.lower = true, .unit_diagonal = true, .mode = a.mode},
+      upper{.lower = false, .mode = a.mode};
+  if (a.mode == Transpose::none)
+    return {triangular_solve(f, triangular_solve(f, ops::take(in[2], rows, 0), lower), upper)};
   const Value z = triangular_solve(f, triangular_solve(f, in[2], upper), lower);
   const Dim n = f.shape()[0];
   const Values pair{rows, ops::iota(b, DType::i32, {n}, 0)};
@@ -25,8 +27,9 @@ static Values lu_solve_decompose(Builder& b, const A& a, ValuesIn in) {
 
 extern const OpDef<A> lu_solve_op{
     .name = "linalg.lu_solve",
-    .doc = "x of op(A) x = b from the factors and rows of linalg.lu. A zero on U's diagonal gives infinities or NaN, or a "
-           "NumericalError from a library. Source: LAPACK xGETRS.",
+    .doc =
+        "x of op(A) x = b from the factors and rows of linalg.lu. A zero on U's diagonal gives infinities or NaN, or a "
+        "NumericalError from a library. Source: LAPACK xGETRS.",
     .operands = lu_solve_operands,
     .constraints = lu_solve_constraints,
     .infer = lu_solve_infer,
@@ -35,18 +38,24 @@ extern const OpDef<A> lu_solve_op{
     .jvp = Derived{},
     .batch = Never{"solve with the matrices of a batch one by one"},
     .shard = Never{"a distributed solve is ScaLAPACK's business"},
-    .cost = [](const A&, const Signature& s) {
-      const Dim n = s.tensor(0).dim(0);
-      return Cost{n * s.tensor(2).numel() * 2, (s.tensor(0).numel() + s.tensor(2).numel() * 2) * (bit_width(s.dtype(0)) / 8)};
-    },
+    .cost =
+        [](const A&, const Signature& s) {
+          const Dim n = s.tensor(0).dim(0);
+          return Cost{n * s.tensor(2).numel() * 2,
+                      (s.tensor(0).numel() + s.tensor(2).numel() * 2) * (bit_width(s.dtype(0)) / 8)};
+        },
     .samples = []() -> std::vector<Sample<A>> {
-      const SampleOperand f(f64({4, 4}), Fill::well_conditioned), rows(i32({4}), Fill::permutation), z(c128({3, 3}), Fill::well_conditioned), rows3(i32({3}), Fill::permutation);
-      return {sample<A>({f, rows, f64({4})}).within(1e-12), sample<A>({f, rows, f64({4, 2})}, {Transpose::transpose}).within(1e-12),
+      const SampleOperand f(f64({4, 4}), Fill::well_conditioned), rows(i32({4}), Fill::permutation),
+          z(c128({3, 3}), Fill::well_conditioned), rows3(i32({3}), Fill::permutation);
+      return {sample<A>({f, rows, f64({4})}).within(1e-12),
+              sample<A>({f, rows, f64({4, 2})}, {Transpose::transpose}).within(1e-12),
               sample<A>({z, rows3, c128({3})}, {Transpose::conjugate_transpose}).within(1e-12),
               // [[1, 2], [4, 6]] x = (3, 10) has x = (1, 1).
               sample<A>({{f64({2, 2}), {4, 6, 0.25, 0.5}}, {i32({2}), {1, 0}}, {f64({2}), {3, 10}}}).expects({{1, 1}}),
-              sample<A>({f64({2, 3}), i32({2}), f64({2})}).breaking("C1"), sample<A>({f64({2, 2}), i32({3}), f64({2})}).breaking("C2"),
-              sample<A>({f64({2, 2}), i32({2}), f64({3})}).breaking("C3"), sample<A>({f64({2, 2}), i32({2}), f32({2})}).breaking("C4")};
+              sample<A>({f64({2, 3}), i32({2}), f64({2})}).breaking("C1"),
+              sample<A>({f64({2, 2}), i32({3}), f64({2})}).breaking("C2"),
+              sample<A>({f64({2, 2}), i32({2}), f64({3})}).breaking("C3"),
+              sample<A>({f64({2, 2}), i32({2}), f32({2})}).breaking("C4")};
     }};
 
 }  // namespace rlx::linalg

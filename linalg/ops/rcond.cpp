@@ -13,8 +13,10 @@ constexpr Constraint<NoAttributes> rcond_constraints[] = {
 
 extern const OpDef<NoAttributes> rcond_op{
     .name = "linalg.rcond",
-    .doc = "Reciprocal condition number of the equilibrated matrix in the 1-norm, estimated from the factorization (W. Hager, "
-           "1984; N. Higham, ACM TOMS 14, 1988).",
+    .doc =
+        "Reciprocal condition number of the equilibrated matrix in the 1-norm, estimated from the factorization (W. "
+        "Hager, "
+        "1984; N. Higham, ACM TOMS 14, 1988).",
     .operands = rcond_operands,
     .constraints = rcond_constraints,
     .infer = [](const NoAttributes&, const Signature&) -> Types { return {f64({})}; },
@@ -40,8 +42,6 @@ extern const OpDef<NoAttributes> rcond_op{
     .batch = Never{"factor the matrices of a batch one by one"},
     .shard = Never{"a distributed factorization is MUMPS' business"},
     .cost = Never{"a few solves, whose cost the fill-in decides"},
-    .samples = []() -> std::vector<Sample<NoAttributes>> {
-      return {sample<NoAttributes>({f64({})}).breaking("C1")};
-    }};
+    .samples = []() -> std::vector<Sample<NoAttributes>> { return {sample<NoAttributes>({f64({})}).breaking("C1")}; }};
 
 }  // namespace rlx::linalg

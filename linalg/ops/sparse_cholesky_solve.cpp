@@ -2,14 +2,17 @@
 
 namespace rlx::linalg {
 
-constexpr Operand sparse_cholesky_solve_operands[] = {{"factorization", sparse_factorable, OperandKind::resource, false, "sparse_cholesky"},
-                                                {"a", sparse_factorable, OperandKind::sparse},
-                                                {"b", sparse_factorable}};
+constexpr Operand sparse_cholesky_solve_operands[] = {
+    {"factorization", sparse_factorable, OperandKind::resource, false, "sparse_cholesky"},
+    {"a", sparse_factorable, OperandKind::sparse},
+    {"b", sparse_factorable}};
 
 extern const OpDef<SparseSolveAttrs> sparse_cholesky_solve_op{
     .name = "linalg.sparse_cholesky_solve",
-    .doc = "x of op(A) x = b with a factorization of A by linalg.sparse_cholesky, refined on A with residuals in twice the working "
-           "precision (J. Demmel et al., ACM TOMS 32, 2006). Differentiates with respect to A and b.",
+    .doc =
+        "x of op(A) x = b with a factorization of A by linalg.sparse_cholesky, refined on A with residuals in twice "
+        "the working "
+        "precision (J. Demmel et al., ACM TOMS 32, 2006). Differentiates with respect to A and b.",
     .operands = sparse_cholesky_solve_operands,
     .constraints = solve_constraints,
     .infer = SolveRules::infer,

@@ -17,7 +17,8 @@ static Types spmv_infer(const A& a, const Signature& s) {
   return {tensor(s.dtype(1), {s.sparse(0).shape[a.mode == Transpose::none ? 0 : 1]})};
 }
 
-// Rows are sums over the segments that the offsets delimit; the transpose adds each entry's share to its column, in order.
+// Rows are sums over the segments that the offsets delimit; the transpose adds each entry's share to its column, in
+// order.
 static Values spmv_decompose(Builder& b, const A& a, ValuesIn in) {
   const Values parts = b.emit("sparse.parts", {in[0]});
   if (a.mode == Transpose::none)
@@ -66,19 +67,28 @@ extern const OpDef<A> spmv_op{
     .jvp = spmv_jvp,
     .batch = Never{"a batch of sparse matrices has no type yet: loop over them"},
     .shard = Never{"sparse values are sharded by rows, which needs the partition of their entries"},
-    .cost = [](const A&, const Signature& s) {
-      const SparseType& a = s.sparse(0);
-      const std::int64_t value = bit_width(a.dtype) / 8, index = bit_width(a.index) / 8;
-      return Cost{a.entries * 2, a.entries * (value + index) + (a.shape[0] + 1) * index + (a.shape[0] + a.shape[1]) * value};
-    },
+    .cost =
+        [](const A&, const Signature& s) {
+          const SparseType& a = s.sparse(0);
+          const std::int64_t value = bit_width(a.dtype) / 8, index = bit_width(a.index) / 8;
+          return Cost{a.entries * 2,
+                      a.entries * (value + index) + (a.shape[0] + 1) * index + (a.shape[0] + a.shape[1]) * value};
+        },
     .samples = []() -> std::vector<Sample<A>> {
-      const SparseType a{SparseFormat::csr, DType::f64, DType::i32, {4, 5}, 9}, z{SparseFormat::csr, DType::c64, DType::i64, {3, 3}, 5};
+      const SparseType a{SparseFormat::csr, DType::f64, DType::i32, {4, 5}, 9},
+          z{SparseFormat::csr, DType::c64, DType::i64, {3, 3}, 5};
       SparseType f = a, coo = a;
       f.dtype = DType::f32;
       coo.format = SparseFormat::coo;
-      return {sample<A>({a, f64({5})}), sample<A>({a, f64({4})}, {Transpose::transpose}), sample<A>({f, f32({5})}), sample<A>({z, c64({3})}),
-              sample<A>({z, c64({3})}, {Transpose::conjugate_transpose}), sample<A>({z, c64({3})}, {Transpose::transpose}),
-              sample<A>({coo, f64({5})}).breaking("C1"), sample<A>({a, f64({4})}).breaking("C2"), sample<A>({a, f32({5})}).breaking("C3")};
+      return {sample<A>({a, f64({5})}),
+              sample<A>({a, f64({4})}, {Transpose::transpose}),
+              sample<A>({f, f32({5})}),
+              sample<A>({z, c64({3})}),
+              sample<A>({z, c64({3})}, {Transpose::conjugate_transpose}),
+              sample<A>({z, c64({3})}, {Transpose::transpose}),
+              sample<A>({coo, f64({5})}).breaking("C1"),
+              sample<A>({a, f64({4})}).breaking("C2"),
+              sample<A>({a, f32({5})}).breaking("C3")};
     }};
 
 }  // namespace rlx::linalg

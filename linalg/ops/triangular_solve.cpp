@@ -20,10 +20,12 @@ static Values triangular_decompose(Builder& b, const A& attrs, ValuesIn in) {
   const bool lower = attrs.lower == (attrs.mode == Transpose::none);
   const Value a = applied(in[0], attrs.mode);
   const Value row = ops::iota(b, DType::i32, {n, n}, 0), column = ops::iota(b, DType::i32, {n, n}, 1);
-  const Value strict = ops::select(ops::compare(row, column, lower ? ops::Direction::gt : ops::Direction::lt), a, ops::scalar(b, a.dtype(), 0));
+  const Value strict = ops::select(ops::compare(row, column, lower ? ops::Direction::gt : ops::Direction::lt), a,
+                                   ops::scalar(b, a.dtype(), 0));
   const Value on_diagonal = ops::compare(row, column, ops::Direction::eq);
-  const Value diagonal = attrs.unit_diagonal ? ops::full(b, a.dtype(), {n}, 1)
-                                             : ops::reduce_sum(ops::select(on_diagonal, a, ops::scalar(b, a.dtype(), 0)), {1});
+  const Value diagonal = attrs.unit_diagonal
+                             ? ops::full(b, a.dtype(), {n}, 1)
+                             : ops::reduce_sum(ops::select(on_diagonal, a, ops::scalar(b, a.dtype(), 0)), {1});
   const Values state{ops::scalar(b, DType::i64, 0), ops::full(b, a.dtype(), {n, k}, 0)};
   const Values invariants{strict, diagonal, rhs, ops::constant(b, HostTensor::scalar_i64(DType::i64, n.constant()))};
   const Values out = ops::while_(
@@ -59,9 +61,15 @@ static Values triangular_vjp(const VjpCall<A>& c) {
   if (!c.wanted[0]) return out;
   Value full;
   switch (c.attrs.mode) {
-    case Transpose::none: full = outer(w, c.out[0]); break;
-    case Transpose::transpose: full = ops::transpose(outer(w, c.out[0]), {1, 0}); break;
-    case Transpose::conjugate_transpose: full = ops::conj(ops::transpose(outer(w, c.out[0]), {1, 0})); break;
+    case Transpose::none:
+      full = outer(w, c.out[0]);
+      break;
+    case Transpose::transpose:
+      full = ops::transpose(outer(w, c.out[0]), {1, 0});
+      break;
+    case Transpose::conjugate_transpose:
+      full = ops::conj(ops::transpose(outer(w, c.out[0]), {1, 0}));
+      break;
   }
   const Value row = ops::iota(c.b, DType::i32, full.shape(), 0), column = ops::iota(c.b, DType::i32, full.shape(), 1);
   const ops::Direction keep = c.attrs.unit_diagonal ? (c.attrs.lower ? ops::Direction::gt : ops::Direction::lt)
@@ -72,8 +80,10 @@ static Values triangular_vjp(const VjpCall<A>& c) {
 
 extern const OpDef<A> triangular_solve_op{
     .name = "linalg.triangular_solve",
-    .doc = "x of op(A) x = b for a triangular A; the other triangle is not looked at. A zero on the diagonal gives infinities "
-           "or NaN, or a NumericalError from a library. Source: BLAS xTRSM.",
+    .doc =
+        "x of op(A) x = b for a triangular A; the other triangle is not looked at. A zero on the diagonal gives "
+        "infinities "
+        "or NaN, or a NumericalError from a library. Source: BLAS xTRSM.",
     .operands = triangular_operands,
     .constraints = triangular_constraints,
     .infer = triangular_infer,
@@ -82,18 +92,24 @@ extern const OpDef<A> triangular_solve_op{
     .jvp = Derived{},
     .batch = Never{"solve with the matrices of a batch one by one"},
     .shard = Never{"a distributed solve is ScaLAPACK's business"},
-    .cost = [](const A&, const Signature& s) {
-      const Dim n = s.tensor(0).dim(0);
-      return Cost{n * s.tensor(1).numel(), (s.tensor(0).numel() + s.tensor(1).numel() * 2) * (bit_width(s.dtype(0)) / 8)};
-    },
+    .cost =
+        [](const A&, const Signature& s) {
+          const Dim n = s.tensor(0).dim(0);
+          return Cost{n * s.tensor(1).numel(),
+                      (s.tensor(0).numel() + s.tensor(1).numel() * 2) * (bit_width(s.dtype(0)) / 8)};
+        },
     .samples = []() -> std::vector<Sample<A>> {
-      const SampleOperand l(f64({4, 4}), Fill::lower_triangular), full(f64({4, 4}), Fill::well_conditioned), z(c128({3, 3}), Fill::well_conditioned);
-      return {sample<A>({l, f64({4})}).within(1e-12), sample<A>({full, f64({4, 2})}, {.lower = false}).within(1e-12),
-              sample<A>({full, f64({4})}, {.lower = true, .unit_diagonal = true, .mode = Transpose::transpose}).within(1e-12),
+      const SampleOperand l(f64({4, 4}), Fill::lower_triangular), full(f64({4, 4}), Fill::well_conditioned),
+          z(c128({3, 3}), Fill::well_conditioned);
+      return {sample<A>({l, f64({4})}).within(1e-12),
+              sample<A>({full, f64({4, 2})}, {.lower = false}).within(1e-12),
+              sample<A>({full, f64({4})}, {.lower = true, .unit_diagonal = true, .mode = Transpose::transpose})
+                  .within(1e-12),
               sample<A>({z, c128({3})}, {.mode = Transpose::conjugate_transpose}).within(1e-12),
               sample<A>({z, c128({3, 2})}, {.lower = false, .mode = Transpose::transpose}).within(1e-12),
               sample<A>({{f64({2, 2}), {2, 9, 1, 4}}, {f64({2}), {2, 9}}}).expects({{1, 2}}).exact(),
-              sample<A>({f64({2, 3}), f64({2})}).breaking("C1"), sample<A>({f64({2, 2}), f64({3})}).breaking("C2"),
+              sample<A>({f64({2, 3}), f64({2})}).breaking("C1"),
+              sample<A>({f64({2, 2}), f64({3})}).breaking("C2"),
               sample<A>({f64({2, 2}), f32({2})}).breaking("C3")};
     }};
 

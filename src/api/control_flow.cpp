@@ -10,7 +10,9 @@ namespace {
 /// Operands of a node with regions: what every region gets, then the captures of each region in turn.
 struct Operands {
   Handles all;
-  struct Range { std::size_t first, count; };
+  struct Range {
+    std::size_t first, count;
+  };
   std::size_t shared;
 
   explicit Operands(Handles first) : all(std::move(first)), shared(all.size()) {}
@@ -33,7 +35,8 @@ RegionBody region_of(Builder& b, const Frame& f, std::size_t skip, std::size_t s
 
 }  // namespace
 
-Handles apply_if(const Handle& predicate, const Handles& arguments, const Frame& then_branch, const Frame& else_branch) {
+Handles apply_if(const Handle& predicate, const Handles& arguments, const Frame& then_branch,
+                 const Frame& else_branch) {
   Handles first{predicate};
   first.insert(first.end(), arguments.begin(), arguments.end());
   Operands o(std::move(first));
@@ -59,7 +62,8 @@ Types elements_of(const Handles& sequences, std::int64_t& length) {
     auto* x = std::get_if<TensorType>(&t);
     if (!x || x->rank() == 0) throw ArgumentError("scan_loop: " + to_string(t) + " has no elements along dimension 0");
     const std::int64_t n = x->dim(0).constant();
-    if (length >= 0 && n != length) throw ArgumentError("scan_loop: sequences of " + std::to_string(length) + " and of " + std::to_string(n));
+    if (length >= 0 && n != length)
+      throw ArgumentError("scan_loop: sequences of " + std::to_string(length) + " and of " + std::to_string(n));
     length = n;
     x->shape.erase(x->shape.begin());
   }
@@ -67,7 +71,8 @@ Types elements_of(const Handles& sequences, std::int64_t& length) {
   return out;
 }
 
-Handles apply_scan(const Handles& state, const Handles& sequences, std::int64_t length, const Frame& body, bool reverse) {
+Handles apply_scan(const Handles& state, const Handles& sequences, std::int64_t length, const Frame& body,
+                   bool reverse) {
   Handles first = state;
   first.insert(first.end(), sequences.begin(), sequences.end());
   Operands o(std::move(first));

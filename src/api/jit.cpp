@@ -95,7 +95,8 @@ class JitCache::Impl {
 JitCache::JitCache(JitOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 JitCache::~JitCache() = default;
 
-JitCache::Result JitCache::call(const std::string& structure, const Handles& arguments, const std::function<Traced()>& trace) {
+JitCache::Result JitCache::call(const std::string& structure, const Handles& arguments,
+                                const std::function<Traced()>& trace) {
   return impl_->call(structure, arguments, trace);
 }
 std::size_t JitCache::signatures() const { return impl_->entries().size(); }

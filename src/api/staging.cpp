@@ -10,7 +10,8 @@ namespace rlx::detail {
 
 namespace {
 
-template <class F> Graph transformed(const F& f) {
+template <class F>
+Graph transformed(const F& f) {
   const CatalogLock lock(catalog_mutex());
   return f(default_catalog().operators);
 }
@@ -29,10 +30,13 @@ std::vector<bool> differentiable_arguments(const Frame& f, std::size_t arguments
 }
 
 void require_types(const Handles& given, const Types& wanted, const std::string& what) {
-  if (given.size() != wanted.size()) throw ArgumentError(std::to_string(given.size()) + " " + what + "s given, expected " + std::to_string(wanted.size()));
+  if (given.size() != wanted.size())
+    throw ArgumentError(std::to_string(given.size()) + " " + what + "s given, expected " +
+                        std::to_string(wanted.size()));
   for (std::size_t i = 0; i < given.size(); ++i)
     if (differentiable(wanted[i]) && given[i].type() != wanted[i])
-      throw ArgumentError(what + " " + std::to_string(i) + " is " + to_string(given[i].type()) + ", expected " + to_string(wanted[i]));
+      throw ArgumentError(what + " " + std::to_string(i) + " is " + to_string(given[i].type()) + ", expected " +
+                          to_string(wanted[i]));
 }
 
 }  // namespace
@@ -43,7 +47,8 @@ Handles apply_grad(const Frame& f, const Handles& arguments, const std::vector<b
   transform::GradOptions o;
   o.wanted = wanted;
   o.wanted.resize(f.graph.inputs().size(), false);
-  return apply_graph(transformed([&](const Registry& r) { return transform::grad(f.graph, r, o); }), f.operands(arguments));
+  return apply_graph(transformed([&](const Registry& r) { return transform::grad(f.graph, r, o); }),
+                     f.operands(arguments));
 }
 
 Handles apply_jvp(const Frame& f, const Handles& arguments, const Handles& tangents) {
@@ -53,7 +58,8 @@ Handles apply_jvp(const Frame& f, const Handles& arguments, const Handles& tange
   Handles operands = f.operands(arguments);
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (o.tangents[i]) operands.push_back(tangents[i]);
-  const Handles out = apply_graph(transformed([&](const Registry& r) { return transform::jvp(f.graph, r, o); }), operands);
+  const Handles out =
+      apply_graph(transformed([&](const Registry& r) { return transform::jvp(f.graph, r, o); }), operands);
   const std::vector<bool> has = differentiable_outputs(f);
   Handles all(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(has.size()));
   std::size_t next = has.size();
@@ -70,7 +76,8 @@ Handles apply_vjp(const Frame& f, const Handles& arguments, const Handles& cotan
   Handles operands = f.operands(arguments);
   for (std::size_t i = 0; i < cotangents.size(); ++i)
     if (o.cotangents[i]) operands.push_back(cotangents[i]);
-  const Handles out = apply_graph(transformed([&](const Registry& r) { return transform::vjp(f.graph, r, o); }), operands);
+  const Handles out =
+      apply_graph(transformed([&](const Registry& r) { return transform::vjp(f.graph, r, o); }), operands);
   Handles all;
   std::size_t next = 0;
   for (std::size_t i = 0; i < arguments.size(); ++i) all.push_back(o.wanted[i] ? out[next++] : Handle());
@@ -82,9 +89,12 @@ Members members_of(const Handles& arguments, const std::vector<int>& axes) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     if (axes[i] < 0) continue;
     auto* t = std::get_if<TensorType>(&m.types[i]);
-    if (!t || axes[i] >= t->rank()) throw ArgumentError("vmap: argument leaf " + std::to_string(i) + " is " + to_string(m.types[i]) + ", which has no dimension " + std::to_string(axes[i]));
+    if (!t || axes[i] >= t->rank())
+      throw ArgumentError("vmap: argument leaf " + std::to_string(i) + " is " + to_string(m.types[i]) +
+                          ", which has no dimension " + std::to_string(axes[i]));
     const std::int64_t n = t->dim(axes[i]).constant();
-    if (m.size >= 0 && n != m.size) throw ArgumentError("vmap: batches of " + std::to_string(m.size) + " and of " + std::to_string(n));
+    if (m.size >= 0 && n != m.size)
+      throw ArgumentError("vmap: batches of " + std::to_string(m.size) + " and of " + std::to_string(n));
     m.size = n;
     t->shape.erase(t->shape.begin() + axes[i]);
   }
@@ -92,13 +102,15 @@ Members members_of(const Handles& arguments, const std::vector<int>& axes) {
   return m;
 }
 
-Handles apply_vmap(const Frame& f, const Handles& arguments, const std::vector<int>& axes, std::int64_t size, int out_axis) {
+Handles apply_vmap(const Frame& f, const Handles& arguments, const std::vector<int>& axes, std::int64_t size,
+                   int out_axis) {
   transform::VmapOptions o;
   o.in_axes = axes;
   o.in_axes.resize(f.graph.inputs().size(), -1);
   o.out_axes.assign(f.graph.outputs().size(), out_axis);
   o.size = size;
-  return apply_graph(transformed([&](const Registry& r) { return transform::vmap(f.graph, r, o); }), f.operands(arguments));
+  return apply_graph(transformed([&](const Registry& r) { return transform::vmap(f.graph, r, o); }),
+                     f.operands(arguments));
 }
 
 }  // namespace rlx::detail

@@ -11,7 +11,8 @@
 namespace rlx {
 
 Tensor::Tensor(Handle h) : Handle(std::move(h)) {
-  if (const Type t = type(); !std::holds_alternative<TensorType>(t)) throw ArgumentError("a tensor was expected, not " + to_string(t));
+  if (const Type t = type(); !std::holds_alternative<TensorType>(t))
+    throw ArgumentError("a tensor was expected, not " + to_string(t));
 }
 
 TensorType Tensor::tensor_type() const { return std::get<TensorType>(type()); }
@@ -19,7 +20,8 @@ TensorType Tensor::tensor_type() const { return std::get<TensorType>(type()); }
 std::int64_t Tensor::dim(int axis) const {
   const Extents s = shape();
   const int at = axis < 0 ? axis + static_cast<int>(s.size()) : axis;
-  if (at < 0 || at >= static_cast<int>(s.size())) throw ArgumentError("dimension " + std::to_string(axis) + " of a tensor of rank " + std::to_string(s.size()));
+  if (at < 0 || at >= static_cast<int>(s.size()))
+    throw ArgumentError("dimension " + std::to_string(axis) + " of a tensor of rank " + std::to_string(s.size()));
   return s[static_cast<std::size_t>(at)];
 }
 
@@ -45,7 +47,8 @@ void Tensor::fill(const void* from, std::size_t bytes) {
 const HostTensor& Tensor::elements(DType wanted) const {
   const HostTensor& t = host_tensor();
   if (t.dtype() != wanted)
-    throw ArgumentError("elements of type " + std::string(name(t.dtype())) + " were asked for as " + std::string(name(wanted)));
+    throw ArgumentError("elements of type " + std::string(name(t.dtype())) + " were asked for as " +
+                        std::string(name(wanted)));
   return t;
 }
 
@@ -62,14 +65,19 @@ void check_arrays(std::int64_t columns, const HostTensor& offsets, const HostTen
   const std::int64_t rows = offsets.numel() - 1, entries = indices.numel();
   const auto refuse = [](const std::string& why) { throw ArgumentError("arrays of a csr matrix: " + why); };
   if (offsets.get_i64(0) != 0 || offsets.get_i64(rows) != entries)
-    refuse("offsets run from " + std::to_string(offsets.get_i64(0)) + " to " + std::to_string(offsets.get_i64(rows)) + ", not from 0 to " + std::to_string(entries));
+    refuse("offsets run from " + std::to_string(offsets.get_i64(0)) + " to " + std::to_string(offsets.get_i64(rows)) +
+           ", not from 0 to " + std::to_string(entries));
   for (std::int64_t i = 0; i < rows; ++i)
-    if (offsets.get_i64(i) > offsets.get_i64(i + 1)) refuse("the offset of row " + std::to_string(i + 1) + " is smaller than the one before");
+    if (offsets.get_i64(i) > offsets.get_i64(i + 1))
+      refuse("the offset of row " + std::to_string(i + 1) + " is smaller than the one before");
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t k = offsets.get_i64(i); k < offsets.get_i64(i + 1); ++k) {
       const std::int64_t c = indices.get_i64(k);
-      if (c < 0 || c >= columns) refuse("column " + std::to_string(c) + " in row " + std::to_string(i) + " of a matrix with " + std::to_string(columns) + " columns");
-      if (k > offsets.get_i64(i) && c <= indices.get_i64(k - 1)) refuse("columns of row " + std::to_string(i) + " do not ascend");
+      if (c < 0 || c >= columns)
+        refuse("column " + std::to_string(c) + " in row " + std::to_string(i) + " of a matrix with " +
+               std::to_string(columns) + " columns");
+      if (k > offsets.get_i64(i) && c <= indices.get_i64(k - 1))
+        refuse("columns of row " + std::to_string(i) + " do not ascend");
     }
 }
 
@@ -77,18 +85,22 @@ void check_arrays(std::int64_t columns, const HostTensor& offsets, const HostTen
 
 Csr::Csr(Handle h) : Handle(std::move(h)) {
   const Type t = type();
-  if (const auto* s = std::get_if<SparseType>(&t); !s || s->format != SparseFormat::csr) throw ArgumentError("a csr matrix was expected, not " + to_string(t));
+  if (const auto* s = std::get_if<SparseType>(&t); !s || s->format != SparseFormat::csr)
+    throw ArgumentError("a csr matrix was expected, not " + to_string(t));
 }
 
 Csr::Csr(std::int64_t columns, const Tensor& offsets, const Tensor& indices, const Tensor& values) {
-  if (offsets.rank() != 1 || indices.rank() != 1 || values.rank() != 1 || offsets.numel() < 1 || indices.numel() != values.numel() || columns < 0)
+  if (offsets.rank() != 1 || indices.rank() != 1 || values.rank() != 1 || offsets.numel() < 1 ||
+      indices.numel() != values.numel() || columns < 0)
     throw ArgumentError("arrays of a csr matrix are vectors: offsets [rows + 1], indices and values [entries]");
   if (offsets.dtype() != indices.dtype() || !index_types.contains(offsets.dtype()))
     throw ArgumentError("offsets and indices of a csr matrix are both i32 or both i64");
   if (!offsets.is_traced() && !indices.is_traced()) check_arrays(columns, offsets.host_tensor(), indices.host_tensor());
   if (!offsets.is_traced() && !indices.is_traced() && !values.is_traced()) {
-    const SparseType type{SparseFormat::csr, values.dtype(), offsets.dtype(), {offsets.numel() - 1, columns}, indices.numel()};
-    *this = Csr(Handle(HostValue(HostSparse{type, offsets.host_tensor(), indices.host_tensor(), values.host_tensor()})));
+    const SparseType type{
+        SparseFormat::csr, values.dtype(), offsets.dtype(), {offsets.numel() - 1, columns}, indices.numel()};
+    *this =
+        Csr(Handle(HostValue(HostSparse{type, offsets.host_tensor(), indices.host_tensor(), values.host_tensor()})));
     return;
   }
   *this = Csr(call("sparse.assemble", {offsets, indices, values}, ops::AssembleAttrs{columns})[0]);
@@ -110,7 +122,8 @@ Tensor Csr::indices() const { return part(*this, 1); }
 Tensor Csr::values() const { return part(*this, 2); }
 
 Csr Csr::with_values(const Tensor& values) const {
-  if (is_traced() || values.is_traced()) return Csr(call("sparse.assemble", {offsets(), indices(), values}, ops::AssembleAttrs{columns()})[0]);
+  if (is_traced() || values.is_traced())
+    return Csr(call("sparse.assemble", {offsets(), indices(), values}, ops::AssembleAttrs{columns()})[0]);
   return Csr(columns(), offsets(), indices(), values);
 }
 

@@ -16,14 +16,18 @@ Tensor as_dtype(const Tensor& number, DType t) {
   const double d = v.get_f64(0);
   HostTensor r = HostTensor::scalar(t, d);
   if ((is_integer(t) || t == DType::boolean) && r.get_f64(0) != d)
-    throw ArgumentError("the number " + std::to_string(d) + " meets a tensor of " + std::string(name(t)) + ", which cannot hold it: convert the tensor first");
+    throw ArgumentError("the number " + std::to_string(d) + " meets a tensor of " + std::string(name(t)) +
+                        ", which cannot hold it: convert the tensor first");
   return r;
 }
 
 void agree(std::span<Tensor> xs) {
   const Tensor* lead = nullptr;
   for (const Tensor& x : xs) {
-    if (!x.is_number()) { lead = &x; break; }
+    if (!x.is_number()) {
+      lead = &x;
+      break;
+    }
     if (!lead || (is_floating(x.dtype()) && !is_floating(lead->dtype()))) lead = &x;
   }
   const DType t = lead->dtype();
@@ -39,7 +43,8 @@ Tensor build1(const Handles& in, const std::function<Value(ValuesIn)>& f) {
 
 int axis_of(const Tensor& x, int axis) {
   const int rank = x.rank(), at = axis < 0 ? axis + rank : axis;
-  if (at < 0 || at >= rank) throw ArgumentError("axis " + std::to_string(axis) + " of a tensor of rank " + std::to_string(rank));
+  if (at < 0 || at >= rank)
+    throw ArgumentError("axis " + std::to_string(axis) + " of a tensor of rank " + std::to_string(rank));
   return at;
 }
 
@@ -48,7 +53,8 @@ int axis_of(const Tensor& x, int axis) {
 using detail::build1, detail::dims;
 
 Tensor full(Extents shape, double value, DType t) {
-  if (is_tracing()) return Tensor(build({}, [&](Builder& b, ValuesIn) { return Values{ops::full(b, t, dims(shape), value)}; })[0]);
+  if (is_tracing())
+    return Tensor(build({}, [&](Builder& b, ValuesIn) { return Values{ops::full(b, t, dims(shape), value)}; })[0]);
   HostTensor r(t, std::move(shape));
   if (value != 0)
     for (std::int64_t i = 0; i < r.numel(); ++i) r.set_f64(i, value);
@@ -65,22 +71,29 @@ Tensor arange(std::int64_t count, DType t) { return iota({count}, 0, t); }
 Tensor identity(std::int64_t n, DType t) {
   return Tensor(build({}, [&](Builder& b, ValuesIn) {
     const Shape s{n, n};
-    return Values{ops::convert(ops::compare(ops::iota(b, DType::i32, s, 0), ops::iota(b, DType::i32, s, 1), ops::Direction::eq), t)};
+    return Values{ops::convert(
+        ops::compare(ops::iota(b, DType::i32, s, 0), ops::iota(b, DType::i32, s, 1), ops::Direction::eq), t)};
   })[0]);
 }
 
-#define RLX_TENSOR_UNARY(f) \
-  Tensor f(const Tensor& x) { return build1({x}, [](ValuesIn v) { return ops::f(v[0]); }); }
-RLX_TENSOR_UNARY(neg) RLX_TENSOR_UNARY(abs) RLX_TENSOR_UNARY(sign) RLX_TENSOR_UNARY(exp) RLX_TENSOR_UNARY(log)
-RLX_TENSOR_UNARY(expm1) RLX_TENSOR_UNARY(log1p) RLX_TENSOR_UNARY(sqrt) RLX_TENSOR_UNARY(rsqrt) RLX_TENSOR_UNARY(cbrt)
-RLX_TENSOR_UNARY(sin) RLX_TENSOR_UNARY(cos) RLX_TENSOR_UNARY(tan) RLX_TENSOR_UNARY(asin) RLX_TENSOR_UNARY(acos)
-RLX_TENSOR_UNARY(atan) RLX_TENSOR_UNARY(sinh) RLX_TENSOR_UNARY(cosh) RLX_TENSOR_UNARY(tanh) RLX_TENSOR_UNARY(erf)
-RLX_TENSOR_UNARY(erfc) RLX_TENSOR_UNARY(erfinv) RLX_TENSOR_UNARY(lgamma) RLX_TENSOR_UNARY(digamma)
-RLX_TENSOR_UNARY(floor) RLX_TENSOR_UNARY(ceil) RLX_TENSOR_UNARY(round) RLX_TENSOR_UNARY(is_nan) RLX_TENSOR_UNARY(is_finite)
-RLX_TENSOR_UNARY(logical_not) RLX_TENSOR_UNARY(real) RLX_TENSOR_UNARY(imag) RLX_TENSOR_UNARY(conj)
+#define RLX_TENSOR_UNARY(f)                                      \
+  Tensor f(const Tensor& x) {                                    \
+    return build1({x}, [](ValuesIn v) { return ops::f(v[0]); }); \
+  }
+RLX_TENSOR_UNARY(neg)
+RLX_TENSOR_UNARY(abs) RLX_TENSOR_UNARY(sign) RLX_TENSOR_UNARY(exp) RLX_TENSOR_UNARY(log) RLX_TENSOR_UNARY(expm1)
+    RLX_TENSOR_UNARY(log1p) RLX_TENSOR_UNARY(sqrt) RLX_TENSOR_UNARY(rsqrt) RLX_TENSOR_UNARY(cbrt) RLX_TENSOR_UNARY(sin)
+        RLX_TENSOR_UNARY(cos) RLX_TENSOR_UNARY(tan) RLX_TENSOR_UNARY(asin) RLX_TENSOR_UNARY(acos) RLX_TENSOR_UNARY(atan)
+            RLX_TENSOR_UNARY(sinh) RLX_TENSOR_UNARY(cosh) RLX_TENSOR_UNARY(tanh) RLX_TENSOR_UNARY(erf)
+                RLX_TENSOR_UNARY(erfc) RLX_TENSOR_UNARY(erfinv) RLX_TENSOR_UNARY(lgamma) RLX_TENSOR_UNARY(digamma)
+                    RLX_TENSOR_UNARY(floor) RLX_TENSOR_UNARY(ceil) RLX_TENSOR_UNARY(round) RLX_TENSOR_UNARY(is_nan)
+                        RLX_TENSOR_UNARY(is_finite) RLX_TENSOR_UNARY(logical_not) RLX_TENSOR_UNARY(real)
+                            RLX_TENSOR_UNARY(imag) RLX_TENSOR_UNARY(conj)
 #undef RLX_TENSOR_UNARY
 
-Tensor square(const Tensor& x) { return build1({x}, [](ValuesIn v) { return ops::mul(v[0], v[0]); }); }
+                                Tensor square(const Tensor& x) {
+  return build1({x}, [](ValuesIn v) { return ops::mul(v[0], v[0]); });
+}
 // By tanh, which saturates where exp would overflow.
 Tensor sigmoid(const Tensor& x) {
   return build1({x}, [](ValuesIn v) {
@@ -88,33 +101,40 @@ Tensor sigmoid(const Tensor& x) {
     return ops::add(ops::mul(ops::tanh(ops::mul(v[0], half)), half), half);
   });
 }
-Tensor relu(const Tensor& x) { return build1({x}, [](ValuesIn v) { return ops::max(v[0], ops::zeros_like(v[0])); }); }
+Tensor relu(const Tensor& x) {
+  return build1({x}, [](ValuesIn v) { return ops::max(v[0], ops::zeros_like(v[0])); });
+}
 
 namespace {
-template <class F> Tensor binary(Tensor x, Tensor y, const F& f) {
+template <class F>
+Tensor binary(Tensor x, Tensor y, const F& f) {
   Tensor xs[] = {std::move(x), std::move(y)};
   detail::agree(xs);
   return build1({xs[0], xs[1]}, [&](ValuesIn v) { return f(v[0], v[1]); });
 }
 }  // namespace
 
-#define RLX_TENSOR_BINARY(f, op) \
-  Tensor f(const Tensor& x, const Tensor& y) { return binary(x, y, [](Value a, Value b) { return ops::op(a, b); }); }
-RLX_TENSOR_BINARY(add, add) RLX_TENSOR_BINARY(sub, sub) RLX_TENSOR_BINARY(mul, mul) RLX_TENSOR_BINARY(div, div)
-RLX_TENSOR_BINARY(rem, rem) RLX_TENSOR_BINARY(pow, pow) RLX_TENSOR_BINARY(atan2, atan2) RLX_TENSOR_BINARY(minimum, min)
-RLX_TENSOR_BINARY(maximum, max) RLX_TENSOR_BINARY(logical_and, logical_and) RLX_TENSOR_BINARY(logical_or, logical_or)
-RLX_TENSOR_BINARY(logical_xor, logical_xor)
+#define RLX_TENSOR_BINARY(f, op)                                         \
+  Tensor f(const Tensor& x, const Tensor& y) {                           \
+    return binary(x, y, [](Value a, Value b) { return ops::op(a, b); }); \
+  }
+RLX_TENSOR_BINARY(add, add)
+RLX_TENSOR_BINARY(sub, sub) RLX_TENSOR_BINARY(mul, mul) RLX_TENSOR_BINARY(div, div) RLX_TENSOR_BINARY(rem, rem)
+    RLX_TENSOR_BINARY(pow, pow) RLX_TENSOR_BINARY(atan2, atan2) RLX_TENSOR_BINARY(minimum, min)
+        RLX_TENSOR_BINARY(maximum, max) RLX_TENSOR_BINARY(logical_and, logical_and)
+            RLX_TENSOR_BINARY(logical_or, logical_or) RLX_TENSOR_BINARY(logical_xor, logical_xor)
 #undef RLX_TENSOR_BINARY
 
-#define RLX_TENSOR_COMPARE(f, direction)     \
-  Tensor f(const Tensor& x, const Tensor& y) { \
+#define RLX_TENSOR_COMPARE(f, direction)                                                                 \
+  Tensor f(const Tensor& x, const Tensor& y) {                                                           \
     return binary(x, y, [](Value a, Value b) { return ops::compare(a, b, ops::Direction::direction); }); \
   }
-RLX_TENSOR_COMPARE(equal, eq) RLX_TENSOR_COMPARE(not_equal, ne) RLX_TENSOR_COMPARE(less, lt)
-RLX_TENSOR_COMPARE(less_equal, le) RLX_TENSOR_COMPARE(greater, gt) RLX_TENSOR_COMPARE(greater_equal, ge)
+                RLX_TENSOR_COMPARE(equal, eq) RLX_TENSOR_COMPARE(not_equal, ne) RLX_TENSOR_COMPARE(less, lt)
+                    RLX_TENSOR_COMPARE(less_equal, le) RLX_TENSOR_COMPARE(greater, gt)
+                        RLX_TENSOR_COMPARE(greater_equal, ge)
 #undef RLX_TENSOR_COMPARE
 
-Tensor where(const Tensor& predicate, const Tensor& on_true, const Tensor& on_false) {
+                            Tensor where(const Tensor& predicate, const Tensor& on_true, const Tensor& on_false) {
   Tensor xs[] = {on_true, on_false};
   detail::agree(xs);
   return build1({predicate, xs[0], xs[1]}, [](ValuesIn v) { return ops::select(v[0], v[1], v[2]); });
@@ -126,6 +146,8 @@ Tensor clamp(const Tensor& low, const Tensor& x, const Tensor& high) {
   return build1({xs[0], xs[1], xs[2]}, [](ValuesIn v) { return ops::clamp(v[0], v[1], v[2]); });
 }
 
-Tensor convert(const Tensor& x, DType t) { return build1({x}, [&](ValuesIn v) { return ops::convert(v[0], t); }); }
+Tensor convert(const Tensor& x, DType t) {
+  return build1({x}, [&](ValuesIn v) { return ops::convert(v[0], t); });
+}
 
 }  // namespace rlx

@@ -32,12 +32,15 @@ Handles with(const Tensor& first, const Tensors& rest) {
 
 }  // namespace
 
-Tensor broadcast(const Tensor& x, Extents shape) { return build1({x}, [&](ValuesIn v) { return ops::broadcast_to(v[0], dims(shape)); }); }
+Tensor broadcast(const Tensor& x, Extents shape) {
+  return build1({x}, [&](ValuesIn v) { return ops::broadcast_to(v[0], dims(shape)); });
+}
 
 Tensor reshape(const Tensor& x, Extents shape) {
   if (const auto open = std::find(shape.begin(), shape.end(), -1); open != shape.end()) {
     const std::int64_t rest = -std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
-    if (rest <= 0 || x.numel() % rest != 0) throw ArgumentError("reshape: " + std::to_string(x.numel()) + " elements leave no size for -1");
+    if (rest <= 0 || x.numel() % rest != 0)
+      throw ArgumentError("reshape: " + std::to_string(x.numel()) + " elements leave no size for -1");
     *open = x.numel() / rest;
   }
   return build1({x}, [&](ValuesIn v) { return ops::reshape(v[0], dims(shape)); });
@@ -66,12 +69,14 @@ Tensor pad(const Tensor& x, const Tensor& with, Extents low, Extents high) {
 }
 Tensor concat(const Tensors& xs, int axis) {
   if (xs.empty()) throw ArgumentError("concat of no tensors");
-  return build1(Handles(xs.begin(), xs.end()), [&, at = axis_of(xs[0], axis)](ValuesIn v) { return ops::concat(v, at); });
+  return build1(Handles(xs.begin(), xs.end()),
+                [&, at = axis_of(xs[0], axis)](ValuesIn v) { return ops::concat(v, at); });
 }
 Tensor stack(const Tensors& xs, int axis) {
   if (xs.empty()) throw ArgumentError("stack of no tensors");
   const int at = axis < 0 ? axis + xs[0].rank() + 1 : axis;
-  if (at < 0 || at > xs[0].rank()) throw ArgumentError("stack: axis " + std::to_string(axis) + " of tensors of rank " + std::to_string(xs[0].rank()));
+  if (at < 0 || at > xs[0].rank())
+    throw ArgumentError("stack: axis " + std::to_string(axis) + " of tensors of rank " + std::to_string(xs[0].rank()));
   return build1(Handles(xs.begin(), xs.end()), [&](ValuesIn v) {
     Values wide;
     for (const Value& x : v) wide.push_back(ops::insert_axis(x, at, 1));
@@ -90,17 +95,18 @@ Tensor dynamic_update_slice(const Tensor& x, const Tensor& update, const Tensors
   return build1(in, [](ValuesIn v) { return ops::dynamic_update_slice(v[0], v.back(), v.subspan(1, v.size() - 2)); });
 }
 
-#define RLX_TENSOR_REDUCE(f, op)                                                  \
-  Tensor f(const Tensor& x) { return f(x, all_axes(x), false); }                  \
-  Tensor f(const Tensor& x, Axes axes, bool keep) {                               \
+#define RLX_TENSOR_REDUCE(f, op)                                                                                  \
+  Tensor f(const Tensor& x) { return f(x, all_axes(x), false); }                                                  \
+  Tensor f(const Tensor& x, Axes axes, bool keep) {                                                               \
     return build1({x}, [keep, at = axes_of(x, std::move(axes))](ValuesIn v) { return ops::op(v[0], at, keep); }); \
   }
-RLX_TENSOR_REDUCE(sum, reduce_sum) RLX_TENSOR_REDUCE(prod, reduce_prod) RLX_TENSOR_REDUCE(max, reduce_max)
-RLX_TENSOR_REDUCE(min, reduce_min) RLX_TENSOR_REDUCE(mean, mean) RLX_TENSOR_REDUCE(var, var)
-RLX_TENSOR_REDUCE(logsumexp, logsumexp) RLX_TENSOR_REDUCE(all, reduce_and) RLX_TENSOR_REDUCE(any, reduce_or)
+RLX_TENSOR_REDUCE(sum, reduce_sum)
+RLX_TENSOR_REDUCE(prod, reduce_prod) RLX_TENSOR_REDUCE(max, reduce_max) RLX_TENSOR_REDUCE(min, reduce_min)
+    RLX_TENSOR_REDUCE(mean, mean) RLX_TENSOR_REDUCE(var, var) RLX_TENSOR_REDUCE(logsumexp, logsumexp)
+        RLX_TENSOR_REDUCE(all, reduce_and) RLX_TENSOR_REDUCE(any, reduce_or)
 #undef RLX_TENSOR_REDUCE
 
-Tensor argmax(const Tensor& x, int axis) {
+            Tensor argmax(const Tensor& x, int axis) {
   return build1({x}, [at = axis_of(x, axis)](ValuesIn v) { return ops::arg_reduce(v[0], at, ops::Extremum::max); });
 }
 Tensor argmin(const Tensor& x, int axis) {
@@ -149,7 +155,9 @@ Tensor matmul(const Tensor& x, const Tensor& y) {
     return ops::matmul(v[0], v[1]);
   });
 }
-Tensor dot(const Tensor& x, const Tensor& y) { return build1({x, y}, [](ValuesIn v) { return ops::dot(v[0], v[1]); }); }
+Tensor dot(const Tensor& x, const Tensor& y) {
+  return build1({x, y}, [](ValuesIn v) { return ops::dot(v[0], v[1]); });
+}
 
 Tensor random_key(std::uint64_t seed) {
   HostTensor k(DType::u32, {2});
@@ -158,12 +166,17 @@ Tensor random_key(std::uint64_t seed) {
   return k;
 }
 namespace {
-Tensor random(const Tensor& key, const Tensor& counter, const Extents& shape, DType t, Value (*f)(Value, Value, DType, Shape)) {
+Tensor random(const Tensor& key, const Tensor& counter, const Extents& shape, DType t,
+              Value (*f)(Value, Value, DType, Shape)) {
   const Tensor at = counter.is_number() ? detail::as_dtype(counter, DType::u64) : counter;
   return build1({key, at}, [&](ValuesIn v) { return f(v[0], v[1], t, dims(shape)); });
 }
 }  // namespace
-Tensor random_uniform(const Tensor& key, const Tensor& counter, Extents shape, DType t) { return random(key, counter, shape, t, ops::rng_uniform); }
-Tensor random_normal(const Tensor& key, const Tensor& counter, Extents shape, DType t) { return random(key, counter, shape, t, ops::rng_normal); }
+Tensor random_uniform(const Tensor& key, const Tensor& counter, Extents shape, DType t) {
+  return random(key, counter, shape, t, ops::rng_uniform);
+}
+Tensor random_normal(const Tensor& key, const Tensor& counter, Extents shape, DType t) {
+  return random(key, counter, shape, t, ops::rng_normal);
+}
 
 }  // namespace rlx

@@ -24,7 +24,8 @@ std::string address(const void* p) { return std::to_string(reinterpret_cast<std:
 std::string identity(const HostValue& v, const Type& type) {
   if (const auto* t = std::get_if<HostTensor>(&v)) return "t" + address(t->data()) + to_string(type);
   if (const auto* s = std::get_if<HostSparse>(&v))
-    return "s" + address(s->offsets.data()) + "," + address(s->indices.data()) + "," + address(s->values.data()) + to_string(type);
+    return "s" + address(s->offsets.data()) + "," + address(s->indices.data()) + "," + address(s->values.data()) +
+           to_string(type);
   if (const auto* r = std::get_if<HostResource>(&v)) return "r" + address(r->data.get()) + to_string(type);
   throw InternalError("a token cannot be captured");
 }
@@ -52,7 +53,8 @@ Value Frame::capture(const Handle& h, const Type& type, const std::string& key) 
 Value Frame::lift(const Handle& h) {
   if (!h.defined()) throw ArgumentError("a tensor that was never given a value is used in \"" + graph.name + "\"");
   if (!h.is_traced()) {
-    if (const auto* t = std::get_if<HostTensor>(&h.host()); t && t->numel() <= constant_elements) return ops::constant(builder, *t);
+    if (const auto* t = std::get_if<HostTensor>(&h.host()); t && t->numel() <= constant_elements)
+      return ops::constant(builder, *t);
     const Type type = h.type();
     return capture(h, type, identity(h.host(), type));
   }
@@ -62,7 +64,8 @@ Value Frame::lift(const Handle& h) {
     throw TraceError("a traced tensor of \"" + t.frame->graph.name + "\" is used in \"" + graph.name +
                      "\" after the function that made it returned: return it from that function instead");
   if (!is_around(t.frame.get(), this))
-    throw TraceError("a traced tensor of \"" + t.frame->graph.name + "\" is used in \"" + graph.name + "\", which is another trace");
+    throw TraceError("a traced tensor of \"" + t.frame->graph.name + "\" is used in \"" + graph.name +
+                     "\", which is another trace");
   return capture(h, t.frame->graph.type(t.id), "v" + address(t.frame.get()) + "," + std::to_string(t.id));
 }
 
@@ -86,17 +89,20 @@ Handles Frame::operands(const Handles& arguments) const {
 
 const std::shared_ptr<Frame>& current_frame() { return innermost; }
 
-std::shared_ptr<const Frame> trace(const std::string& name, const Types& inputs, const std::function<Handles(const Handles&)>& body) {
+std::shared_ptr<const Frame> trace(const std::string& name, const Types& inputs,
+                                   const std::function<Handles(const Handles&)>& body) {
   const auto frame = std::make_shared<Frame>(name, innermost);
   struct Scope {
     std::shared_ptr<Frame> frame, outer = std::exchange(innermost, frame);
     ~Scope() { frame->open = false, innermost = outer; }
   } scope{frame};
   Handles arguments;
-  for (const Type& t : inputs) arguments.push_back(frame->handle(frame->builder.input(t, "x" + std::to_string(arguments.size()))));
+  for (const Type& t : inputs)
+    arguments.push_back(frame->handle(frame->builder.input(t, "x" + std::to_string(arguments.size()))));
   const Handles results = body(arguments);
   const CatalogLock lock(catalog_mutex());
-  for (std::size_t i = 0; i < results.size(); ++i) frame->builder.output(frame->lift(results[i]), "y" + std::to_string(i));
+  for (std::size_t i = 0; i < results.size(); ++i)
+    frame->builder.output(frame->lift(results[i]), "y" + std::to_string(i));
   return frame;
 }
 
@@ -124,7 +130,8 @@ Handles handles_of(HostValues values) {
 }
 
 bool differentiable(const Type& t) {
-  if (const auto* x = std::get_if<TensorType>(&t)) return (is_floating(x->dtype) || is_complex(x->dtype)) && !x->quantization;
+  if (const auto* x = std::get_if<TensorType>(&t))
+    return (is_floating(x->dtype) || is_complex(x->dtype)) && !x->quantization;
   const auto* s = std::get_if<SparseType>(&t);
   return s && s->format == SparseFormat::csr && (is_floating(s->dtype) || is_complex(s->dtype));
 }
@@ -142,10 +149,12 @@ const HostValue& Handle::host() const {
   if (!defined()) throw ArgumentError("a tensor that was never given a value has no elements");
   if (const auto* v = std::get_if<HostValue>(&held_)) return *v;
   const detail::Frame& f = *traced().frame;
-  throw TraceError("the elements of a traced tensor (" + to_string(type()) + " in \"" + f.graph.name + "\") " +
-                   (f.open ? "are not known while the function is traced: choose between values with rlx::where, between computations with "
-                             "rlx::cond, and loop with rlx::while_loop instead of C++ control flow"
-                           : "are lost, because the function that made it has returned: return it from that function instead"));
+  throw TraceError(
+      "the elements of a traced tensor (" + to_string(type()) + " in \"" + f.graph.name + "\") " +
+      (f.open ? "are not known while the function is traced: choose between values with rlx::where, between "
+                "computations with "
+                "rlx::cond, and loop with rlx::while_loop instead of C++ control flow"
+              : "are lost, because the function that made it has returned: return it from that function instead"));
 }
 
 }  // namespace rlx

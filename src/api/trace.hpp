@@ -1,6 +1,7 @@
-// Computations under construction. Every traced function, also a body of a loop and a function inside a derivative, fills a
-// graph of its own: what it uses of the functions around it becomes an input of that graph (a capture). Thus any of them can
-// be transformed alone and then written into the graph around it, and closed regions need no care of their users.
+// Computations under construction. Every traced function, also a body of a loop and a function inside a derivative,
+// fills a graph of its own: what it uses of the functions around it becomes an input of that graph (a capture). Thus
+// any of them can be transformed alone and then written into the graph around it, and closed regions need no care of
+// their users.
 #pragma once
 #include <rlx/catalog.hpp>
 #include <rlx/staging.hpp>
@@ -11,8 +12,8 @@
 
 namespace rlx::detail {
 
-/// Guards the default catalog: whatever reads operators holds it shared, extend_default_catalog holds it alone. No user code
-/// may run under it.
+/// Guards the default catalog: whatever reads operators holds it shared, extend_default_catalog holds it alone. No user
+/// code may run under it.
 std::shared_mutex& catalog_mutex();
 using CatalogLock = std::shared_lock<std::shared_mutex>;
 
@@ -24,7 +25,8 @@ class Frame : public std::enable_shared_from_this<Frame> {
   Builder builder;
   std::shared_ptr<Frame> parent;
   bool open = true;  ///< False once its function has returned: its values are then of no use.
-  Handles captured;  ///< What the inputs after the arguments stand for: concrete values, and traced ones of frames around it.
+  Handles captured;  ///< What the inputs after the arguments stand for: concrete values, and traced ones of frames
+                     ///< around it.
 
   /// The value here of something concrete or of this frame or one around it; else throws TraceError.
   Value lift(const Handle& h);

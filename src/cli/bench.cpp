@@ -1,5 +1,5 @@
-// rlx bench: runs the benchmark programs of a build tree. They are programs of their own, built with RLX_BENCHMARKS and not
-// installed; where there are none, this says so.
+// rlx bench: runs the benchmark programs of a build tree. They are programs of their own, built with RLX_BENCHMARKS and
+// not installed; where there are none, this says so.
 #include "context.hpp"
 #include "json_output.hpp"
 
@@ -62,12 +62,16 @@ struct Bench {
     const auto known = programs();
     if (name.empty()) {
       if (context.json) print_json({{"folder", own_folder().string()}, {"programs", known}});
-      else if (known.empty()) std::cout << "no benchmark programs in " << own_folder().string() << ": they are built by RLX_BENCHMARKS=ON and stay in the build tree\n";
-      else for (const std::string& n : known) std::cout << n << "\n";
+      else if (known.empty())
+        std::cout << "no benchmark programs in " << own_folder().string()
+                  << ": they are built by RLX_BENCHMARKS=ON and stay in the build tree\n";
+      else
+        for (const std::string& n : known) std::cout << n << "\n";
       return 0;
     }
     if (std::find(known.begin(), known.end(), name) == known.end())
-      throw ArgumentError("there is no benchmark \"" + name + "\" in " + own_folder().string() + "; rlx bench lists those that are");
+      throw ArgumentError("there is no benchmark \"" + name + "\" in " + own_folder().string() +
+                          "; rlx bench lists those that are");
     if (context.json) throw UsageError("benchmarks print JSON lines of their own: leave --json out");
     return execute(name, arguments) == 0 ? 0 : 1;
   }
@@ -77,7 +81,8 @@ struct Bench {
 
 void add_bench(CLI::App& app, Context& context) {
   auto b = std::make_shared<Bench>(Bench{context});
-  CLI::App* c = add_command(app, context, "bench", "Lists the benchmark programs beside this one, or runs one of them.", [b] { return b->run(); });
+  CLI::App* c = add_command(app, context, "bench", "Lists the benchmark programs beside this one, or runs one of them.",
+                            [b] { return b->run(); });
   c->add_option("name", b->name, "benchmark to run");
   c->add_option("arguments", b->arguments, "arguments of the benchmark, behind --");
 }

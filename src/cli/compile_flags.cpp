@@ -12,8 +12,11 @@ static Preference preference(const std::string& text) {
 }
 
 void CompileFlags::add_to(CLI::App& command) {
-  command.add_option("--device", device, "device that runs it (rlx devices lists them)")->envname("RLX_DEVICE")->capture_default_str();
-  command.add_option("--policy", policy, "prefer-native, force-common or force-native (default: RLX_POLICY, else prefer-native)");
+  command.add_option("--device", device, "device that runs it (rlx devices lists them)")
+      ->envname("RLX_DEVICE")
+      ->capture_default_str();
+  command.add_option("--policy", policy,
+                     "prefer-native, force-common or force-native (default: RLX_POLICY, else prefer-native)");
   command.add_option("--override", overrides, "another policy for one operator, as OP=POLICY")->allow_extra_args(false);
   command.add_flag("--reproducible", reproducible, "refuse what does not give the same bits every time");
   command.add_flag("--unchecked", unchecked, "leave out the checks of indices in gather and scatter");

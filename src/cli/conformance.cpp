@@ -25,7 +25,8 @@ struct Conformance {
     conformance::Options options{.device = flags.device, .filter = filter, .full = full, .compile = flags.options()};
     options.compile.checked = false;  // Samples with indices out of range check what those mean.
     options.progress = [&](const conformance::Progress& p) {
-      progress->stage("conformance on " + flags.device + ": " + std::to_string(p.done) + " of " + std::to_string(p.total) + " operators, " + std::string(p.op));
+      progress->stage("conformance on " + flags.device + ": " + std::to_string(p.done) + " of " +
+                      std::to_string(p.total) + " operators, " + std::string(p.op));
     };
     const conformance::Summary summary = conformance::run(catalog(), options);
     progress.reset();
@@ -39,7 +40,8 @@ struct Conformance {
 
 void add_conformance(CLI::App& app, Context& context) {
   auto s = std::make_shared<Conformance>(Conformance{context});
-  CLI::App* c = add_command(app, context, "conformance", "Runs the cases that prove every operator, on one device.", [s] { return s->run(); });
+  CLI::App* c = add_command(app, context, "conformance", "Runs the cases that prove every operator, on one device.",
+                            [s] { return s->run(); });
   c->add_option("filter", s->filter, "only operators whose name contains it, or the one of that name");
   c->add_flag("--full", s->full, "also the cases that take long");
   s->flags.add_to(*c);

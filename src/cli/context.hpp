@@ -19,7 +19,9 @@ struct Context {
 };
 
 /// What CLI11 cannot see of wrong usage; exit status 2.
-struct UsageError : std::runtime_error { using std::runtime_error::runtime_error; };
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 /// A subcommand with --json; its callback makes `run` the command. `run` returns the exit status and may throw.
 CLI::App* add_command(CLI::App& app, Context& context, std::string name, std::string what, std::function<int()> run);

@@ -77,7 +77,11 @@ json examination() {
   r["devices"] = json::array();
   for (const runtime::BackendEntry* b : runtime::backends()) r["devices"].push_back(device(*b));
   const linalg::Plugin p = linalg::direct_solvers();
-  r["plugins"] = json::array({{{"name", p.name}, {"loaded", p.loaded}, {"path", p.path}, {"versions", p.versions}, {"looked_for", p.looked_for}}});
+  r["plugins"] = json::array({{{"name", p.name},
+                               {"loaded", p.loaded},
+                               {"path", p.path},
+                               {"versions", p.versions},
+                               {"looked_for", p.looked_for}}});
   r["environment"] = json::array();
   for (const EnvironmentVariable& v : environment_variables()) {
     const char* value = std::getenv(std::string(v.name).c_str());
@@ -87,7 +91,8 @@ json examination() {
   if (!p.loaded) problems.push_back(p.name + " is not there: sparse lu and cholesky refuse");
   if (r["memory"].contains("problem")) problems.push_back(r["memory"]["problem"]);
   for (const json& d : r["devices"])
-    if (d.contains("problem")) problems.push_back(d["name"].get<std::string>() + ": " + d["problem"].get<std::string>());
+    if (d.contains("problem"))
+      problems.push_back(d["name"].get<std::string>() + ": " + d["problem"].get<std::string>());
   r["problems"] = problems;
   return r;
 }
@@ -95,25 +100,38 @@ json examination() {
 void print_text(const json& r) {
   std::cout << "rlx " << r["version"].get<std::string>() << ", built by " << r["compiler"].get<std::string>() << "\n";
   const json& p = r["processor"];
-  std::cout << "processor: " << p["model"].get<std::string>() << ", " << p["threads"] << " hardware threads, " << p.value("allowed", 0) << " allowed\n";
-  if (r["memory"].contains("available_bytes")) std::cout << "memory: " << r["memory"]["available_bytes"].get<std::int64_t>() / (1 << 20) << " MiB available to this process\n";
+  std::cout << "processor: " << p["model"].get<std::string>() << ", " << p["threads"] << " hardware threads, "
+            << p.value("allowed", 0) << " allowed\n";
+  if (r["memory"].contains("available_bytes"))
+    std::cout << "memory: " << r["memory"]["available_bytes"].get<std::int64_t>() / (1 << 20)
+              << " MiB available to this process\n";
   if (r["cache"]["folder"].is_null()) std::cout << "cache of compiled code: off\n";
-  else std::cout << "cache of compiled code: " << r["cache"]["folder"].get<std::string>() << ", " << r["cache"]["files"] << " files, " << r["cache"]["bytes"] << " bytes\n";
+  else
+    std::cout << "cache of compiled code: " << r["cache"]["folder"].get<std::string>() << ", " << r["cache"]["files"]
+              << " files, " << r["cache"]["bytes"] << " bytes\n";
   std::cout << "\ndevices\n";
   for (const json& d : r["devices"]) {
-    std::cout << "  " << d["name"].get<std::string>() << ": " << (d["available"].get<bool>() ? "" : "not available, ") << d["looked_for"].get<std::string>();
+    std::cout << "  " << d["name"].get<std::string>() << ": " << (d["available"].get<bool>() ? "" : "not available, ")
+              << d["looked_for"].get<std::string>();
     // The whole target, with every feature of the processor, is in the JSON.
-    if (const auto t = d.value("target", ""); !t.empty()) std::cout << "; " << (t.size() > 100 ? t.substr(0, 100) + "..." : t);
+    if (const auto t = d.value("target", ""); !t.empty())
+      std::cout << "; " << (t.size() > 100 ? t.substr(0, 100) + "..." : t);
     std::cout << "\n";
   }
   std::cout << "\nplug-ins\n";
   for (const json& g : r["plugins"]) {
-    std::cout << "  " << g["name"].get<std::string>() << ": " << (g["loaded"].get<bool>() ? g["versions"].get<std::string>() + " (" + g["path"].get<std::string>() + ")" : "not there") << "\n";
-    if (!g["loaded"].get<bool>()) for (const json& l : g["looked_for"]) std::cout << "    looked for " << l.get<std::string>() << "\n";
+    std::cout << "  " << g["name"].get<std::string>() << ": "
+              << (g["loaded"].get<bool>() ? g["versions"].get<std::string>() + " (" + g["path"].get<std::string>() + ")"
+                                          : "not there")
+              << "\n";
+    if (!g["loaded"].get<bool>())
+      for (const json& l : g["looked_for"]) std::cout << "    looked for " << l.get<std::string>() << "\n";
   }
   std::cout << "\nenvironment\n";
   for (const json& v : r["environment"])
-    std::cout << "  " << v["name"].get<std::string>() << (v["value"].is_null() ? " (not set)" : "=" + v["value"].get<std::string>()) << ": " << v["meaning"].get<std::string>() << "\n";
+    std::cout << "  " << v["name"].get<std::string>()
+              << (v["value"].is_null() ? " (not set)" : "=" + v["value"].get<std::string>()) << ": "
+              << v["meaning"].get<std::string>() << "\n";
   std::cout << "\n" << (r["problems"].empty() ? "no problems found\n" : "problems\n");
   for (const json& x : r["problems"]) std::cout << "  " << x.get<std::string>() << "\n";
 }
@@ -121,12 +139,13 @@ void print_text(const json& r) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Context& context) {
-  add_command(app, context, "doctor", "Examines processor, memory, cache, plug-ins, devices and environment.", [&context] {
-    const json r = examination();
-    if (context.json) print_json(r);
-    else print_text(r);
-    return 0;
-  });
+  add_command(app, context, "doctor", "Examines processor, memory, cache, plug-ins, devices and environment.",
+              [&context] {
+                const json r = examination();
+                if (context.json) print_json(r);
+                else print_text(r);
+                return 0;
+              });
 }
 
 }  // namespace rlx::cli

@@ -38,7 +38,8 @@ Bindings symbol_bindings(const Graph& g, const std::vector<std::string>& given) 
   for (const std::string& text : given) {
     const auto [symbol, value] = key_value(text, "SYMBOL=NUMBER");
     std::int64_t v = 0;
-    if (const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), v); failure != std::errc{} || end != value.data() + value.size())
+    if (const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), v);
+        failure != std::errc{} || end != value.data() + value.size())
       throw UsageError("\"" + text + "\" gives no whole number");
     if (!g.symbols.contains(symbol)) throw ArgumentError("\"" + g.name + "\" has no symbol \"" + symbol + "\"");
     if (!bindings.emplace(symbol, v).second) throw ArgumentError("symbol \"" + symbol + "\" is given twice");
@@ -50,13 +51,17 @@ Graph with_symbols(const Graph& g, const Bindings& bindings) {
   std::vector<std::string> missing;
   for (const auto& [symbol, info] : g.symbols)
     if (!bindings.contains(symbol)) missing.push_back(symbol);
-  if (!missing.empty()) throw ArgumentError("\"" + g.name + "\" needs values of its symbols: " + joined(missing) + " (--symbol NAME=NUMBER)");
+  if (!missing.empty())
+    throw ArgumentError("\"" + g.name + "\" needs values of its symbols: " + joined(missing) +
+                        " (--symbol NAME=NUMBER)");
   return g.symbols.empty() ? g : specialise(g, catalog().operators, bindings);
 }
 
 static HostValue read_input(const Type& declared, const std::string& input, const std::string& place) {
   if (const auto* s = std::get_if<SparseType>(&declared)) {
-    if (s->format != SparseFormat::csr) throw ArgumentError("input \"" + input + "\" is " + to_string(declared) + ": only csr matrices are read from files");
+    if (s->format != SparseFormat::csr)
+      throw ArgumentError("input \"" + input + "\" is " + to_string(declared) +
+                          ": only csr matrices are read from files");
     HostSparse a = read_matrix(place);
     if (a.type.index != s->index) {
       const auto widened = [&](const HostTensor& from) {
@@ -64,7 +69,11 @@ static HostValue read_input(const Type& declared, const std::string& input, cons
         for (std::int64_t i = 0; i < from.numel(); ++i) to.set_i64(i, from.get_i64(i));
         return to;
       };
-      if (s->index == DType::i64) a = {{a.type.format, a.type.dtype, DType::i64, a.type.shape, a.type.entries}, widened(a.offsets), widened(a.indices), a.values};
+      if (s->index == DType::i64)
+        a = {{a.type.format, a.type.dtype, DType::i64, a.type.shape, a.type.entries},
+             widened(a.offsets),
+             widened(a.indices),
+             a.values};
     }
     return a;
   }
@@ -72,7 +81,8 @@ static HostValue read_input(const Type& declared, const std::string& input, cons
   if (!t) throw ArgumentError("input \"" + input + "\" is " + to_string(declared) + ": no file holds such a value");
   HostTensor tensor = formats::read_tensor(place);
   // Matrix Market has no vectors, only matrices of one column.
-  if (t->rank() == 1 && tensor.rank() == 2 && tensor.shape()[1] == 1 && place.ends_with(".mtx")) tensor = tensor.reshaped({tensor.numel()});
+  if (t->rank() == 1 && tensor.rank() == 2 && tensor.shape()[1] == 1 && place.ends_with(".mtx"))
+    tensor = tensor.reshaped({tensor.numel()});
   return tensor;
 }
 

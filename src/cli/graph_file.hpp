@@ -16,8 +16,8 @@ Bindings symbol_bindings(const Graph& g, const std::vector<std::string>& given);
 Graph with_symbols(const Graph& g, const Bindings& bindings);
 
 /// The inputs of `g`, read from "name=file" each, in its order. Files of a csr input are Matrix Market or dense; its
-/// index type follows the declared one. Adds what their shapes say about symbols to `bindings`. ArgumentError for a name
-/// given twice, unknown or missing, and where a file's type is not the declared one.
+/// index type follows the declared one. Adds what their shapes say about symbols to `bindings`. ArgumentError for a
+/// name given twice, unknown or missing, and where a file's type is not the declared one.
 HostValues read_inputs(const Graph& g, const std::vector<std::string>& given, Bindings& bindings);
 
 }  // namespace rlx::cli

@@ -25,7 +25,8 @@ int main(int argc, char** argv) {
   CLI::App app("Compiles and runs graphs of operators, and solves sparse systems, on any device of this build.", "rlx");
   app.set_version_flag("--version", std::string("rlx " RLX_VERSION));
   app.require_subcommand(1);
-  app.footer("rlx COMMAND --help tells more. Exit status: 0 done, 1 a bad input or a failed computation, 2 wrong usage.");
+  app.footer(
+      "rlx COMMAND --help tells more. Exit status: 0 done, 1 a bad input or a failed computation, 2 wrong usage.");
   add_solve(app, context);
   add_run(app, context);
   add_report(app, context);
@@ -42,7 +43,8 @@ int main(int argc, char** argv) {
     return app.exit(e);  // --help, --version
   } catch (const CLI::ParseError& e) {
     // Parsing may have stopped before it came to the flag.
-    context.json = context.json || std::any_of(argv + 1, argv + argc, [](const char* a) { return std::string_view(a) == "--json"; });
+    context.json = context.json ||
+                   std::any_of(argv + 1, argv + argc, [](const char* a) { return std::string_view(a) == "--json"; });
     const int status = failed(context, UsageError(e.what()), 2);
     std::cerr << "Run rlx --help, or rlx COMMAND --help.\n";
     return status;
@@ -56,6 +58,7 @@ int main(int argc, char** argv) {
       return 1;
     }
     return status;
-  } catch (const UsageError& e) { return failed(context, e, 2);
-  } catch (const std::exception& e) { return failed(context, e, 1); }
+  } catch (const UsageError& e) { return failed(context, e, 2); } catch (const std::exception& e) {
+    return failed(context, e, 1);
+  }
 }

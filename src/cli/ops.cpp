@@ -30,7 +30,12 @@ json rule(const Op::RuleInfo& r) {
 }
 
 json manual(const Op& op) {
-  json j{{"name", op.name()}, {"doc", op.doc()}, {"meaning", meaning_name(op.meaning())}, {"level", op.has_trait(Trait::lir) ? "lir" : op.is_primitive() ? "mir" : "hir"}};
+  json j{{"name", op.name()},
+         {"doc", op.doc()},
+         {"meaning", meaning_name(op.meaning())},
+         {"level", op.has_trait(Trait::lir) ? "lir"
+                   : op.is_primitive()      ? "mir"
+                                            : "hir"}};
   j["operands"] = json::array();
   for (const Operand& o : op.operands()) {
     json d{{"name", o.name}, {"kind", kind_name(o.kind)}, {"dtypes", o.dtypes.to_string()}, {"variadic", o.variadic}};
@@ -38,20 +43,30 @@ json manual(const Op& op) {
     j["operands"].push_back(std::move(d));
   }
   j["attributes"] = json::array();
-  for (const FieldDoc& f : op.default_attrs().table().fields()) j["attributes"].push_back({{"name", f.name}, {"default", f.default_text}, {"doc", f.doc}});
+  for (const FieldDoc& f : op.default_attrs().table().fields())
+    j["attributes"].push_back({{"name", f.name}, {"default", f.default_text}, {"doc", f.doc}});
   j["constraints"] = json::array();
   for (const ConstraintDoc& c : op.constraints()) j["constraints"].push_back({{"id", c.id}, {"text", c.text}});
-  j["rules"] = {{"vjp", rule(op.vjp_rule())}, {"jvp", rule(op.jvp_rule())}, {"batch", rule(op.batch_rule())}, {"shard", rule(op.shard_rule())}, {"cost", rule(op.cost_rule())}};
+  j["rules"] = {{"vjp", rule(op.vjp_rule())},
+                {"jvp", rule(op.jvp_rule())},
+                {"batch", rule(op.batch_rule())},
+                {"shard", rule(op.shard_rule())},
+                {"cost", rule(op.cost_rule())}};
   const auto samples = op.samples();
-  j["samples"] = {{"cases", samples.size()}, {"refusals", std::count_if(samples.begin(), samples.end(), [](const AnySample& s) { return !s.breaks.empty(); })}};
+  j["samples"] = {{"cases", samples.size()},
+                  {"refusals", std::count_if(samples.begin(), samples.end(),
+                                             [](const AnySample& s) { return !s.breaks.empty(); })}};
   return j;
 }
 
 std::string meaning_text(Meaning m) {
   switch (m) {
-    case Meaning::primitive: return "a primitive, with a host reference; devices generate code for it";
-    case Meaning::composite: return "a composite: its decomposition into primitives is what it means";
-    default: return "external: a library's; its host reference is slow and small, there is no decomposition";
+    case Meaning::primitive:
+      return "a primitive, with a host reference; devices generate code for it";
+    case Meaning::composite:
+      return "a composite: its decomposition into primitives is what it means";
+    default:
+      return "external: a library's; its host reference is slow and small, there is no decomposition";
   }
 }
 
@@ -62,20 +77,25 @@ void print_manual(const Op& op) {
   for (const Operand& o : op.operands()) {
     std::cout << "    " << o.name << (o.variadic ? "..." : "") << ": " << kind_name(o.kind);
     if (!o.resource_kind.empty()) std::cout << " " << o.resource_kind;
-    if (o.kind == OperandKind::tensor || o.kind == OperandKind::sparse || !o.resource_kind.empty()) std::cout << " of " << o.dtypes.to_string();
+    if (o.kind == OperandKind::tensor || o.kind == OperandKind::sparse || !o.resource_kind.empty())
+      std::cout << " of " << o.dtypes.to_string();
     std::cout << "\n";
   }
   if (!j["attributes"].empty()) std::cout << "\n  attributes\n";
   for (const json& a : j["attributes"]) {
     const auto value = a["default"].get<std::string>();
-    std::cout << "    " << a["name"].get<std::string>() << " = " << (value.empty() ? "\"\"" : value) << ": " << a["doc"].get<std::string>() << "\n";
+    std::cout << "    " << a["name"].get<std::string>() << " = " << (value.empty() ? "\"\"" : value) << ": "
+              << a["doc"].get<std::string>() << "\n";
   }
   if (!j["constraints"].empty()) std::cout << "\n  constraints\n";
-  for (const json& c : j["constraints"]) std::cout << "    " << c["id"].get<std::string>() << "  " << c["text"].get<std::string>() << "\n";
+  for (const json& c : j["constraints"])
+    std::cout << "    " << c["id"].get<std::string>() << "  " << c["text"].get<std::string>() << "\n";
   std::cout << "\n  meaning: " << meaning_text(op.meaning()) << "\n\n  rules\n";
   for (const auto& [key, r] : j["rules"].items())
-    std::cout << "    " << key << ": " << r["kind"].get<std::string>() << (r.contains("why") ? ", because " + r["why"].get<std::string>() : "") << "\n";
-  std::cout << "\n  proved by " << j["samples"]["cases"] << " samples, " << j["samples"]["refusals"] << " of them refusals\n";
+    std::cout << "    " << key << ": " << r["kind"].get<std::string>()
+              << (r.contains("why") ? ", because " + r["why"].get<std::string>() : "") << "\n";
+  std::cout << "\n  proved by " << j["samples"]["cases"] << " samples, " << j["samples"]["refusals"]
+            << " of them refusals\n";
 }
 
 std::string first_sentence(std::string_view doc) {
@@ -100,7 +120,9 @@ struct Ops {
     for (const Op* op : registry.all()) {
       if (op->has_trait(Trait::lir) && !lir) continue;
       if (context.json) list.push_back(manual(*op));
-      else std::cout << op->name() << std::string(op->name().size() < 28 ? 28 - op->name().size() : 1, ' ') << first_sentence(op->doc()) << "\n";
+      else
+        std::cout << op->name() << std::string(op->name().size() < 28 ? 28 - op->name().size() : 1, ' ')
+                  << first_sentence(op->doc()) << "\n";
     }
     if (context.json) print_json({{"operators", std::move(list)}});
     return 0;
@@ -111,7 +133,8 @@ struct Ops {
 
 void add_ops(CLI::App& app, Context& context) {
   auto o = std::make_shared<Ops>(Ops{context});
-  CLI::App* c = add_command(app, context, "ops", "Lists the operators, or shows the manual of one.", [o] { return o->run(); });
+  CLI::App* c =
+      add_command(app, context, "ops", "Lists the operators, or shows the manual of one.", [o] { return o->run(); });
   c->add_option("name", o->name, "operator, such as softmax or linalg.cg");
   c->add_flag("--lir", o->lir, "list the operators of the lowest level too");
 }

@@ -33,7 +33,8 @@ void Progress::show() {
   bool painted = false;
   while (!ended_.wait_for(lock, 500ms, [&] { return done_; })) {
     if (what_.empty()) continue;
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - since_).count();
+    const auto seconds =
+        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - since_).count();
     std::fprintf(stderr, "\r\033[K%s ... %lld s", what_.c_str(), static_cast<long long>(seconds));
     std::fflush(stderr);
     painted = true;

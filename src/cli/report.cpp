@@ -27,7 +27,8 @@ struct Report {
 void print_refusals(const DispatchReport& report) {
   for (const ReportRow& row : report.rows)
     for (const Refusal& f : row.refusals)
-      std::cout << "  " << row.value << " " << row.op << " not " << f.path << ": " << f.why << (f.where.empty() ? "" : " (" + f.where + ")") << "\n";
+      std::cout << "  " << row.value << " " << row.op << " not " << f.path << ": " << f.why
+                << (f.where.empty() ? "" : " (" + f.where + ")") << "\n";
 }
 
 int Report::run() const {
@@ -54,7 +55,9 @@ int Report::run() const {
 
 void add_report(CLI::App& app, Context& context) {
   auto r = std::make_shared<Report>(Report{context});
-  CLI::App* c = add_command(app, context, "report", "Compiles a graph and shows how every node is lowered: native, common-IR or rewritten.", [r] { return r->run(); });
+  CLI::App* c = add_command(app, context, "report",
+                            "Compiles a graph and shows how every node is lowered: native, common-IR or rewritten.",
+                            [r] { return r->run(); });
   c->add_option("graph", r->file, "the graph in text form")->required();
   c->add_option("--symbol", r->symbols, "NAME=NUMBER for each symbol of the graph")->allow_extra_args(false);
   c->add_flag("--refusals", r->refusals, "also say why each earlier path was not taken");

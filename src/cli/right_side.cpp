@@ -33,7 +33,8 @@ RightSide read_right_side(const std::string& place, const HostSparse& a) {
   const auto refuse = [&](const std::string& why) {
     throw ArgumentError("b (" + place + ") is " + shape_text(given) + ", " + why);
   };
-  if (!column && !pairs) refuse("expected " + std::to_string(n) + " elements: the matrix has " + std::to_string(n) + " rows");
+  if (!column && !pairs)
+    refuse("expected " + std::to_string(n) + " elements: the matrix has " + std::to_string(n) + " rows");
   RightSide out;
   if (pairs) {
     const auto v = given.as<double>();
@@ -50,7 +51,8 @@ RightSide read_right_side(const std::string& place, const HostSparse& a) {
   if (!is_floating(from) && !is_complex(from)) refuse("expected a floating-point type");
   out.b = HostTensor(to, {n});
   for (std::int64_t i = 0; i < n; ++i) out.b.set_c128(i, given.get_c128(i));
-  if (from != DType::f64) out.notes.push_back("b was widened from " + std::string(name(from)) + " to " + std::string(name(to)));
+  if (from != DType::f64)
+    out.notes.push_back("b was widened from " + std::string(name(from)) + " to " + std::string(name(to)));
   return out;
 }
 
@@ -60,7 +62,8 @@ static void sum_rows(const HostSparse& a, HostTensor& b) {
   const auto sums = b.as_mutable<T>();
   std::size_t k = 0;
   for (std::size_t i = 0; i < sums.size(); ++i)
-    for (const auto end = static_cast<std::size_t>(a.offsets.get_i64(static_cast<std::int64_t>(i) + 1)); k < end; ++k) sums[i] += values[k];
+    for (const auto end = static_cast<std::size_t>(a.offsets.get_i64(static_cast<std::int64_t>(i) + 1)); k < end; ++k)
+      sums[i] += values[k];
 }
 
 HostTensor row_sums(const HostSparse& a) {
@@ -72,7 +75,8 @@ HostTensor row_sums(const HostSparse& a) {
 
 void write_solution(const std::string& place, const HostTensor& x) {
   if (is_complex(x.dtype()) && place.find(".safetensors") != std::string::npos) {
-    formats::write_tensor(place, HostTensor::view(DType::f64, {x.numel(), 2}, x.data(), std::make_shared<const HostTensor>(x)));
+    formats::write_tensor(
+        place, HostTensor::view(DType::f64, {x.numel(), 2}, x.data(), std::make_shared<const HostTensor>(x)));
     return;
   }
   formats::write_tensor(place, x);

@@ -39,7 +39,8 @@ std::map<std::string, std::string> places_of(const Graph& g, const std::vector<s
     const auto at = std::find(g.output_names.begin(), g.output_names.end(), output);
     if (at == g.output_names.end()) throw ArgumentError("\"" + g.name + "\" has no output \"" + output + "\"");
     const Type& t = g.type(g.outputs()[static_cast<std::size_t>(at - g.output_names.begin())]);
-    if (!std::holds_alternative<TensorType>(t)) throw ArgumentError("output \"" + output + "\" is " + to_string(t) + ": only tensors are written to files");
+    if (!std::holds_alternative<TensorType>(t))
+      throw ArgumentError("output \"" + output + "\" is " + to_string(t) + ": only tensors are written to files");
     if (!places.emplace(output, place).second) throw ArgumentError("output \"" + output + "\" is given twice");
   }
   return places;
@@ -82,8 +83,11 @@ int Run::run() {
   const auto done = std::chrono::steady_clock::now();
   progress.reset();
 
-  nlohmann::json r{{"graph", g.name}, {"device", flags.device}, {"seconds_compile", std::chrono::duration<double>(compiled - start).count()},
-                   {"seconds", std::chrono::duration<double>(done - compiled).count()}, {"outputs", nlohmann::json::array()}};
+  nlohmann::json r{{"graph", g.name},
+                   {"device", flags.device},
+                   {"seconds_compile", std::chrono::duration<double>(compiled - start).count()},
+                   {"seconds", std::chrono::duration<double>(done - compiled).count()},
+                   {"outputs", nlohmann::json::array()}};
   for (std::size_t i = 0; i < results.size(); ++i) {
     nlohmann::json out = described(g.output_names[i], results[i]);
     if (const auto it = places.find(g.output_names[i]); it != places.end()) {
@@ -116,11 +120,14 @@ int Run::run() {
 
 void add_run(CLI::App& app, Context& context) {
   auto r = std::make_shared<Run>(Run{context});
-  CLI::App* c = add_command(app, context, "run", "Runs a graph on files and writes its results to files.", [r] { return r->run(); });
+  CLI::App* c = add_command(app, context, "run", "Runs a graph on files and writes its results to files.",
+                            [r] { return r->run(); });
   c->add_option("graph", r->file, "the graph in text form")->required();
   c->add_option("inputs", r->inputs, "NAME=FILE for every input: .npy, FILE.safetensors:NAME, FILE.h5:/NAME or .mtx");
-  c->add_option("-o,--output", r->outputs, "NAME=FILE for an output, any number of times; the others are shown")->allow_extra_args(false);
-  c->add_option("--symbol", r->symbols, "NAME=NUMBER for a symbol that no input's shape gives")->allow_extra_args(false);
+  c->add_option("-o,--output", r->outputs, "NAME=FILE for an output, any number of times; the others are shown")
+      ->allow_extra_args(false);
+  c->add_option("--symbol", r->symbols, "NAME=NUMBER for a symbol that no input's shape gives")
+      ->allow_extra_args(false);
   c->add_flag("--report", r->report, "print the dispatch report");
   r->flags.add_to(*c);
 }

@@ -29,7 +29,9 @@ struct Solve {
   linalg::SolverOptions solver_options() const;
 };
 
-double seconds_since(std::chrono::steady_clock::time_point t) { return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count(); }
+double seconds_since(std::chrono::steady_clock::time_point t) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count();
+}
 
 template <class E>
 E one_of(const std::string& text, const char* option) {
@@ -67,15 +69,19 @@ std::string scientific(double v) {
 
 void print_text(const nlohmann::json& r, const linalg::SolveInfo& info) {
   const auto line = [](const char* what, const std::string& value) { std::printf("%-18s %s\n", what, value.c_str()); };
-  line("matrix", r["matrix"].get<std::string>() + ": " + r["n"].dump() + " rows, " + r["nnz"].dump() + " entries, " + r["dtype"].get<std::string>());
+  line("matrix", r["matrix"].get<std::string>() + ": " + r["n"].dump() + " rows, " + r["nnz"].dump() + " entries, " +
+                     r["dtype"].get<std::string>());
   line("method", r["reason"].get<std::string>());
   line("provider", info.provider + " on " + r["device"].get<std::string>());
   line("rcond", info.rcond == info.rcond ? scientific(info.rcond) : "not known to " + info.method);
   line("backward error", scientific(info.backward_error));
   line("relative residual", scientific(info.relative_residual));
-  if (r.contains("distance_from_ones")) line("error", scientific(r["distance_from_ones"].get<double>()) + " (no b was given: b = A*ones, so x should be ones)");
+  if (r.contains("distance_from_ones"))
+    line("error",
+         scientific(r["distance_from_ones"].get<double>()) + " (no b was given: b = A*ones, so x should be ones)");
   if (info.iterations) line("iterations", std::to_string(info.iterations));
-  line("time", scientific(r["seconds"].get<double>()) + " s (setting up and factoring " + scientific(r["seconds_factor"].get<double>()) + " s, solving " +
+  line("time", scientific(r["seconds"].get<double>()) + " s (setting up and factoring " +
+                   scientific(r["seconds_factor"].get<double>()) + " s, solving " +
                    scientific(r["seconds_solve"].get<double>()) + " s)");
   if (r.contains("output")) line("solution", r["output"].get<std::string>());
   std::fflush(stdout);
@@ -87,9 +93,14 @@ int Solve::run() {
   auto progress = std::make_unique<Progress>();
   progress->stage("reading " + matrix);
   HostSparse a = read_matrix(matrix);
-  nlohmann::json r{{"matrix", matrix}, {"n", a.type.shape[0].constant()}, {"nnz", a.type.entries.constant()}, {"dtype", name(a.type.dtype)}, {"device", o.device}};
+  nlohmann::json r{{"matrix", matrix},
+                   {"n", a.type.shape[0].constant()},
+                   {"nnz", a.type.entries.constant()},
+                   {"dtype", name(a.type.dtype)},
+                   {"device", o.device}};
   if (a.type.shape[0] != a.type.shape[1])
-    throw ArgumentError(matrix + " is " + a.type.shape[0].to_string() + " x " + a.type.shape[1].to_string() + ", a solve needs a square matrix");
+    throw ArgumentError(matrix + " is " + a.type.shape[0].to_string() + " x " + a.type.shape[1].to_string() +
+                        ", a solve needs a square matrix");
   const RightSide rhs = right.empty() ? RightSide{row_sums(a), {}} : read_right_side(right, a);
   r["seconds_read"] = seconds_since(start);
 
@@ -106,7 +117,8 @@ int Solve::run() {
   } catch (const NumericalError& e) {
     if (e.iterations() < 0 || output.empty()) throw;
     write_solution(output, x);  // Whoever asked for the file can go on from the last iterate.
-    throw NumericalError(e.op(), std::string(e.what()) + "; the last iterate is in " + output, e.iterations(), e.residual());
+    throw NumericalError(e.op(), std::string(e.what()) + "; the last iterate is in " + output, e.iterations(),
+                         e.residual());
   }
   r["seconds_solve"] = seconds_since(before_solve);
   r["seconds"] = seconds_since(before_factor);
@@ -116,9 +128,15 @@ int Solve::run() {
     r["output"] = output;
   }
   info.warnings.insert(info.warnings.end(), rhs.notes.begin(), rhs.notes.end());
-  r.update({{"method", info.method}, {"reason", solver.reason()}, {"provider", info.provider}, {"rcond", number(info.rcond)},
-            {"backward_error", number(info.backward_error)}, {"relative_residual", number(info.relative_residual)},
-            {"iterations", info.iterations}, {"warnings", info.warnings}, {"right_side", right.empty() ? "A*ones" : right}});
+  r.update({{"method", info.method},
+            {"reason", solver.reason()},
+            {"provider", info.provider},
+            {"rcond", number(info.rcond)},
+            {"backward_error", number(info.backward_error)},
+            {"relative_residual", number(info.relative_residual)},
+            {"iterations", info.iterations},
+            {"warnings", info.warnings},
+            {"right_side", right.empty() ? "A*ones" : right}});
   if (right.empty()) r["distance_from_ones"] = distance_from_ones(x);
   for (const std::string& w : info.warnings) std::cerr << "rlx: warning: " << w << "\n";
   if (context.json) {
@@ -135,15 +153,25 @@ int Solve::run() {
 
 void add_solve(CLI::App& app, Context& context) {
   auto s = std::make_shared<Solve>(Solve{context});
-  CLI::App* c = add_command(app, context, "solve", "Solves A x = b with a sparse matrix and says how good the solution is.", [s] { return s->run(); });
-  c->add_option("A", s->matrix, "the matrix: a Matrix Market file, or a dense one in .npy, .safetensors:NAME or .h5:/NAME")->required();
+  CLI::App* c =
+      add_command(app, context, "solve", "Solves A x = b with a sparse matrix and says how good the solution is.",
+                  [s] { return s->run(); });
+  c->add_option("A", s->matrix,
+                "the matrix: a Matrix Market file, or a dense one in .npy, .safetensors:NAME or .h5:/NAME")
+      ->required();
   c->add_option("b", s->right, "the right side: .mtx, .npy, FILE.safetensors:NAME or FILE.h5:/NAME (default: A*ones)");
   c->add_option("-o,--output", s->output, "file for the solution, by its ending as for b");
-  c->add_option("--method", s->method, "lu, cholesky or cg; automatic looks at the matrix and says why")->capture_default_str();
+  c->add_option("--method", s->method, "lu, cholesky or cg; automatic looks at the matrix and says why")
+      ->capture_default_str();
   c->add_option("--library", s->library, "of lu: umfpack, klu or automatic")->capture_default_str();
-  c->add_option("--refine", s->options.refine, "most steps of iterative refinement of lu and cholesky")->capture_default_str()->check(CLI::NonNegativeNumber);
-  c->add_option("--tolerance", s->options.tolerance, "of cg: relative residual at which it stops")->capture_default_str()->check(CLI::NonNegativeNumber);
-  c->add_option("--max-iterations", s->options.max_iterations, "of cg (default: ten times the rows, at least 1000)")->check(CLI::PositiveNumber);
+  c->add_option("--refine", s->options.refine, "most steps of iterative refinement of lu and cholesky")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  c->add_option("--tolerance", s->options.tolerance, "of cg: relative residual at which it stops")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  c->add_option("--max-iterations", s->options.max_iterations, "of cg (default: ten times the rows, at least 1000)")
+      ->check(CLI::PositiveNumber);
   c->add_flag("--report", s->report, "print the dispatch report: what ran each operator, and why");
   s->flags.add_to(*c);
 }

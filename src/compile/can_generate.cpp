@@ -13,18 +13,23 @@ static Answer storable_on(const Target& t, const Type& type) {
   else if (const auto* s = std::get_if<SparseType>(&type)) d = s->dtype;
   else return true;
   if (!t.storage.contains(d)) return Answer::no("dtype " + std::string(name(d)) + " cannot be stored on " + t.device);
-  if (!t.compute.contains(d)) return Answer::no("dtype " + std::string(name(d)) + " cannot be computed with on " + t.device);
+  if (!t.compute.contains(d))
+    return Answer::no("dtype " + std::string(name(d)) + " cannot be computed with on " + t.device);
   return true;
 }
 
 Answer can_generate(const Instance& i) {
   if (!i.target->generates_code) return Answer::no(i.target->device + " generates no code");
-  if (!element_rule(*i.op) && !root_lowering(*i.op)) return Answer::no("no generated lowering for " + std::string(i.op->name()));
+  if (!element_rule(*i.op) && !root_lowering(*i.op))
+    return Answer::no("no generated lowering for " + std::string(i.op->name()));
   if (!i.signature.regions.empty())
     for (const Type& t : i.results)
-      if (!std::holds_alternative<TensorType>(t) && !std::holds_alternative<SparseType>(t)) return Answer::no("a resource cannot be state of a loop or the result of a branch");
-  for (const Type& t : i.signature.types) if (Answer a = storable_on(*i.target, t); a.is_no()) return a;
-  for (const Type& t : i.results) if (Answer a = storable_on(*i.target, t); a.is_no()) return a;
+      if (!std::holds_alternative<TensorType>(t) && !std::holds_alternative<SparseType>(t))
+        return Answer::no("a resource cannot be state of a loop or the result of a branch");
+  for (const Type& t : i.signature.types)
+    if (Answer a = storable_on(*i.target, t); a.is_no()) return a;
+  for (const Type& t : i.results)
+    if (Answer a = storable_on(*i.target, t); a.is_no()) return a;
   return true;
 }
 

@@ -26,15 +26,17 @@ CompileOptions options_from_environment(CompileOptions o) {
     if (p == "prefer-native") o.preference = Preference::native;
     else if (p == "force-common") o.preference = Preference::force_common;
     else if (p == "force-native") o.preference = Preference::force_native;
-    else throw ArgumentError("RLX_POLICY is \"" + std::string(p) + "\", expected prefer-native, force-common or force-native");
+    else
+      throw ArgumentError("RLX_POLICY is \"" + std::string(p) +
+                          "\", expected prefer-native, force-common or force-native");
   }
   flag("RLX_REPRODUCIBLE", o.reproducible);
   flag("RLX_CHECKED", o.checked);
   return o;
 }
 
-Program compile_program(const Graph& hir, const Registry& registry, const Target& target, std::span<const KernelRecord> records,
-                        const CompileOptions& options) {
+Program compile_program(const Graph& hir, const Registry& registry, const Target& target,
+                        std::span<const KernelRecord> records, const CompileOptions& options) {
   verify(hir, Level::hir);
   compile::Dispatched d = compile::dispatch(hir, registry, target, records, options);
   verify(d.mir, Level::mir);
@@ -83,12 +85,14 @@ Graph specialise(const Graph& g, const Registry& registry, const Bindings& bindi
     const auto it = bindings.find(symbol);
     if (it == bindings.end()) out.symbols.emplace(symbol, info);
     else if (it->second < info.lower || it->second > info.upper || it->second % info.divisor != 0)
-      throw ArgumentError("symbol \"" + symbol + "\" is " + std::to_string(it->second) + ", expected " + std::to_string(info.lower) + " to " +
-                          std::to_string(info.upper) + " in multiples of " + std::to_string(info.divisor));
+      throw ArgumentError("symbol \"" + symbol + "\" is " + std::to_string(it->second) + ", expected " +
+                          std::to_string(info.lower) + " to " + std::to_string(info.upper) + " in multiples of " +
+                          std::to_string(info.divisor));
   }
   Builder b(out, registry);
   Values in;
-  for (std::size_t i = 0; i < g.inputs().size(); ++i) in.push_back(b.input(substitute(g.type(g.inputs()[i]), bindings), g.input_names[i]));
+  for (std::size_t i = 0; i < g.inputs().size(); ++i)
+    in.push_back(b.input(substitute(g.type(g.inputs()[i]), bindings), g.input_names[i]));
   const Values results = specialise_region(b, g, Graph::top, in, bindings);
   for (std::size_t i = 0; i < results.size(); ++i) b.output(results[i], g.output_names[i]);
   return out;

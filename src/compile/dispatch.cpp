@@ -26,7 +26,12 @@ class Dispatcher {
  public:
   Dispatcher(const Registry& registry, const Target& target, std::span<const KernelRecord> records,
              const CompileOptions& options, Graph& mir, DispatchReport& report)
-      : registry_(registry), target_(target), records_(records), options_(options), b_(mir, registry), report_(report) {}
+      : registry_(registry),
+        target_(target),
+        records_(records),
+        options_(options),
+        b_(mir, registry),
+        report_(report) {}
 
   Builder& builder() { return b_; }
 
@@ -57,7 +62,8 @@ class Dispatcher {
     Types types;
     for (const Value& v : operands) types.push_back(v.type());
     std::vector<RegionType> regions;
-    for (RegionId r : n.regions) regions.push_back({from.types_of(from.region(r).arguments), from.types_of(from.region(r).results)});
+    for (RegionId r : n.regions)
+      regions.push_back({from.types_of(from.region(r).arguments), from.types_of(from.region(r).results)});
     const Instance instance{n.op, &n.attrs, {types, regions, &b_.graph().symbols}, from.types_of(n.results), &target_};
     const Values out = resolve(from, n, instance, operands);
     if (top) row_ = -1, b_.set_origin(-1);
@@ -90,16 +96,20 @@ class Dispatcher {
     if (choice.record) {
       add_unique(row.provider, choice.record->provider.value);
       if (first) row.lowering = choice.record->name.value;
-      if (!choice.record->deterministic) row.notes.push_back("not reproducible: " + std::string(choice.record->name.value));
+      if (!choice.record->deterministic)
+        row.notes.push_back("not reproducible: " + std::string(choice.record->name.value));
       if (std::holds_alternative<Launch>(choice.record->action.value)) {
         out = keep(from, n, operands);
         b_.graph().node(b_.graph().value(out.front().id).node).record = choice.record->name.value;
       } else {
-        out = emit_and_resolve(operands, [&](Builder& b, ValuesIn in) { return std::get<Expand>(choice.record->action.value)(b, instance, in); });
+        out = emit_and_resolve(operands, [&](Builder& b, ValuesIn in) {
+          return std::get<Expand>(choice.record->action.value)(b, instance, in);
+        });
       }
     } else if (choice.rule) {
       if (first) row.lowering = choice.rule->name;
-      out = emit_and_resolve(operands, [&](Builder& b, ValuesIn in) { return choice.rule->apply(b, instance, from, n, in); });
+      out = emit_and_resolve(operands,
+                             [&](Builder& b, ValuesIn in) { return choice.rule->apply(b, instance, from, n, in); });
     } else if (choice.path == Path::common) {
       if (first) row.lowering = "decomposition";
       out = emit_and_resolve(operands, [&](Builder& b, ValuesIn in) { return n.op->decompose(b, n.attrs, in); });
@@ -135,17 +145,26 @@ class Dispatcher {
       for (const RewriteRule* r : rewrite_rules()) {
         if (r->op != op || r->prefer != preferred) continue;
         const Answer a = r->applies(i);
-        if (!a.is_no()) { c.rule = r; c.path = Path::rewritten; return true; }
+        if (!a.is_no()) {
+          c.rule = r;
+          c.path = Path::rewritten;
+          return true;
+        }
         c.refusals.push_back({"rewritten", std::string(r->name) + ": " + a.why});
       }
       return false;
     };
     if (try_rules(true)) return c;
     if (i.op->meaning() == Meaning::composite) {
-      if (want != Preference::force_native || depth_ > 0) { c.path = Path::common; return c; }
+      if (want != Preference::force_native || depth_ > 0) {
+        c.path = Path::common;
+        return c;
+      }
       c.refusals.push_back({"common", "policy force-native"});
     } else {
-      c.refusals.push_back({"common", std::string(op) + (i.op->is_primitive() ? " is a primitive: it has no decomposition" : " is Extern: no decomposition")});
+      c.refusals.push_back(
+          {"common", std::string(op) + (i.op->is_primitive() ? " is a primitive: it has no decomposition"
+                                                             : " is Extern: no decomposition")});
     }
     if (try_rules(false)) return c;
     if (std::none_of(c.refusals.begin(), c.refusals.end(), [](const Refusal& r) { return r.path == "rewritten"; }))
@@ -166,15 +185,27 @@ class Dispatcher {
         continue;
       }
       const Answer a = accepts(r, i);
-      if (a.is_no()) { c.refusals.push_back({"native", std::string(r.name.value) + ": " + a.why, std::string(r.where)}); continue; }
+      if (a.is_no()) {
+        c.refusals.push_back({"native", std::string(r.name.value) + ": " + a.why, std::string(r.where)});
+        continue;
+      }
       const double cost = r.cost ? r.cost(i) : 0;
       if (!c.record || (r.cost && cost < best)) c.record = &r, best = cost;
     }
-    if (c.record) { c.path = Path::native; return true; }
-    if (target_.interprets && i.op->meaning() != Meaning::composite) { c.path = Path::native; return true; }
+    if (c.record) {
+      c.path = Path::native;
+      return true;
+    }
+    if (target_.interprets && i.op->meaning() != Meaning::composite) {
+      c.path = Path::native;
+      return true;
+    }
     if (i.op->is_primitive()) {
       const Answer a = can_generate(i);
-      if (!a.is_no()) { c.path = Path::native; return true; }
+      if (!a.is_no()) {
+        c.path = Path::native;
+        return true;
+      }
       c.refusals.push_back({"native", a.why});
     } else if (!any) {
       c.refusals.push_back({"native", "no record of " + target_.device + " for " + std::string(i.op->name())});
@@ -219,7 +250,8 @@ class Dispatcher {
   Values unresolved(const Graph& from, const Node& n, const Instance& i, ValuesIn operands, const Choice& choice) {
     ReportRow& row = report_.rows[static_cast<std::size_t>(row_)];
     row.path = Path::unresolved;
-    if (depth_ > max_depth) row.refusals.push_back({"rewritten", "rules nest deeper than " + std::to_string(max_depth)});
+    if (depth_ > max_depth)
+      row.refusals.push_back({"rewritten", "rules nest deeper than " + std::to_string(max_depth)});
     if (depth_ > 0)
       for (Refusal r : choice.refusals) {
         r.why = "inside: " + std::string(i.op->name()) + ": " + r.why;
@@ -239,9 +271,12 @@ class Dispatcher {
 
 std::string_view policy_name(const CompileOptions& o) {
   switch (o.preference) {
-    case Preference::native: return "prefer native";
-    case Preference::force_common: return "force common";
-    case Preference::force_native: return "force native";
+    case Preference::native:
+      return "prefer native";
+    case Preference::force_common:
+      return "force common";
+    case Preference::force_native:
+      return "force native";
   }
   return "?";
 }
@@ -258,7 +293,8 @@ Dispatched dispatch(const Graph& hir, const Registry& registry, const Target& ta
   Dispatcher dispatcher(registry, target, records, options, d.mir, d.report);
   Builder& b = dispatcher.builder();
   Values in;
-  for (std::size_t i = 0; i < hir.inputs().size(); ++i) in.push_back(b.input(hir.type(hir.inputs()[i]), hir.input_names[i]));
+  for (std::size_t i = 0; i < hir.inputs().size(); ++i)
+    in.push_back(b.input(hir.type(hir.inputs()[i]), hir.input_names[i]));
   const Values out = dispatcher.region(hir, Graph::top, in);
   for (std::size_t i = 0; i < out.size(); ++i) b.output(out[i], hir.output_names[i]);
   if (d.report.unresolved()) throw CompileError(std::move(d.report));

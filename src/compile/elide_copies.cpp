@@ -17,13 +17,16 @@ class Body {
   void run() {
     for (std::size_t i = steps_.size(); i-- > 0;) {
       const Node& copy = g_.node(steps_[i]);
-      if (copy.op->name() == "lir.copy" && elide(i, copy.operands[0], copy.operands[1])) steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(i));
+      if (copy.op->name() == "lir.copy" && elide(i, copy.operands[0], copy.operands[1]))
+        steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(i));
     }
     g_.region(region_).nodes = steps_;
   }
 
  private:
-  bool uses(const Node& n, ValueId v) const { return std::find(n.operands.begin(), n.operands.end(), v) != n.operands.end(); }
+  bool uses(const Node& n, ValueId v) const {
+    return std::find(n.operands.begin(), n.operands.end(), v) != n.operands.end();
+  }
 
   bool elide(std::size_t copy_at, ValueId fresh, ValueId state) {
     const NodeId maker = g_.value(fresh).node;
@@ -42,7 +45,8 @@ class Body {
       if (op == "lir.view") return false;
       const bool kernel = op == "lir.kernel";
       const std::size_t writes = kernel ? static_cast<std::size_t>(n.attrs.as<lir::KernelAttrs>().writes) : 0;
-      const bool writes_fresh = kernel && std::find(n.operands.end() - static_cast<std::ptrdiff_t>(writes), n.operands.end(), fresh) != n.operands.end();
+      const bool writes_fresh = kernel && std::find(n.operands.end() - static_cast<std::ptrdiff_t>(writes),
+                                                    n.operands.end(), fresh) != n.operands.end();
       if (writes_fresh) {
         if (writer != steps_.size()) return false;  // Two kernels fill it: partial results.
         writer = i;
@@ -54,11 +58,13 @@ class Body {
     }
     if (writer >= copy_at) return false;
     for (NodeId id : steps_)
-      for (ValueId& v : g_.node(id).operands) if (v == fresh) v = state;
+      for (ValueId& v : g_.node(id).operands)
+        if (v == fresh) v = state;
     return true;
   }
 
-  // Whether each load of `state` in the kernel is at the very index, as a value, at which `fresh` is stored, and before it.
+  // Whether each load of `state` in the kernel is at the very index, as a value, at which `fresh` is stored, and before
+  // it.
   bool aligned(const Node& kernel, ValueId state, ValueId fresh) const {
     const Region& body = g_.region(kernel.regions[0]);
     const std::size_t first = body.arguments.size() - kernel.operands.size();

@@ -4,9 +4,9 @@
 
 namespace rlx::compile {
 
-/// In the body of each lir.while, lowering leaves `kernel -> fresh buffer; copy fresh -> state`. The kernel writes into the
-/// state instead, and the copy goes, where nothing needs the old state any more: every other step that reads it comes before
-/// the kernel, and the kernel itself reads it only at the position that it writes.
+/// In the body of each lir.while, lowering leaves `kernel -> fresh buffer; copy fresh -> state`. The kernel writes into
+/// the state instead, and the copy goes, where nothing needs the old state any more: every other step that reads it
+/// comes before the kernel, and the kernel itself reads it only at the position that it writes.
 void elide_copies(Graph& lir);
 
 }  // namespace rlx::compile

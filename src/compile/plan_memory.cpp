@@ -26,7 +26,9 @@ class Planner {
     std::vector<Live*> order;
     for (auto& [v, l] : live_) order.push_back(&l);
     // Largest first, then by birth: first fit then leaves few gaps.
-    std::stable_sort(order.begin(), order.end(), [](const Live* a, const Live* b) { return a->bytes != b->bytes ? a->bytes > b->bytes : a->first < b->first; });
+    std::stable_sort(order.begin(), order.end(), [](const Live* a, const Live* b) {
+      return a->bytes != b->bytes ? a->bytes > b->bytes : a->first < b->first;
+    });
     std::int64_t total = 0;
     std::vector<const Live*> placed;
     for (Live* l : order) {
@@ -37,13 +39,15 @@ class Planner {
       a.offset = l->offset;
       g_.node(l->node).attrs = a;
     }
-    if (total > target_.max_slab_bytes) throw MemoryError("the program's arena", static_cast<std::uint64_t>(total), static_cast<std::uint64_t>(target_.max_slab_bytes));
+    if (total > target_.max_slab_bytes)
+      throw MemoryError("the program's arena", static_cast<std::uint64_t>(total),
+                        static_cast<std::uint64_t>(target_.max_slab_bytes));
     return total;
   }
 
  private:
-  // Numbers the steps of a region in order. A buffer made outside a loop and named inside it must outlive the loop's end and
-  // exist from its start, since the next trip may need what this one left.
+  // Numbers the steps of a region in order. A buffer made outside a loop and named inside it must outlive the loop's
+  // end and exist from its start, since the next trip may need what this one left.
   void number_steps(RegionId r) {
     for (NodeId id : g_.region(r).nodes) {
       const Node& n = g_.node(id);
@@ -55,7 +59,8 @@ class Planner {
         depth_[n.results[0]] = static_cast<int>(loops_.size());
         continue;
       }
-      if (n.op->name() == "lir.view") root_[n.results[0]] = root_.contains(n.operands[0]) ? root_[n.operands[0]] : n.operands[0];
+      if (n.op->name() == "lir.view")
+        root_[n.results[0]] = root_.contains(n.operands[0]) ? root_[n.operands[0]] : n.operands[0];
       for (ValueId v : n.operands) touch(v, at);
       if (n.op->name() == "lir.while" || n.op->name() == "lir.if") {
         loops_.push_back({at, {}});
@@ -69,7 +74,8 @@ class Planner {
         for (ValueId v : inside) touch(v, at), touch(v, end);
       }
     }
-    if (r == Graph::top) for (ValueId v : g_.region(r).results) touch(v, clock_);
+    if (r == Graph::top)
+      for (ValueId v : g_.region(r).results) touch(v, clock_);
   }
 
   void touch(ValueId v, int at) {
@@ -79,7 +85,8 @@ class Planner {
     if (l == live_.end()) return;
     l->second.first = std::min(l->second.first, at);
     l->second.last = std::max(l->second.last, at);
-    for (std::size_t d = static_cast<std::size_t>(depth_[root]); d < loops_.size(); ++d) loops_[d].touched.push_back(root);
+    for (std::size_t d = static_cast<std::size_t>(depth_[root]); d < loops_.size(); ++d)
+      loops_[d].touched.push_back(root);
   }
 
   std::int64_t size(const lir::BufferAttrs& a) const {
@@ -90,7 +97,8 @@ class Planner {
 
   static std::int64_t first_fit(const Live& l, const std::vector<const Live*>& placed) {
     std::vector<std::pair<std::int64_t, std::int64_t>> taken;
-    for (const Live* p : placed) if (p->first <= l.last && l.first <= p->last) taken.emplace_back(p->offset, p->offset + p->bytes);
+    for (const Live* p : placed)
+      if (p->first <= l.last && l.first <= p->last) taken.emplace_back(p->offset, p->offset + p->bytes);
     std::sort(taken.begin(), taken.end());
     std::int64_t at = 0;
     for (const auto& [begin, end] : taken) {
@@ -100,7 +108,10 @@ class Planner {
     return at;
   }
 
-  struct Loop { int start; std::vector<ValueId> touched; };
+  struct Loop {
+    int start;
+    std::vector<ValueId> touched;
+  };
   Graph& g_;
   const Target& target_;
   int clock_ = 0;

@@ -14,13 +14,15 @@ std::string_view name(Path p) {
 }
 
 std::size_t DispatchReport::unresolved() const {
-  return static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), [](const ReportRow& r) { return r.path == Path::unresolved; }));
+  return static_cast<std::size_t>(
+      std::count_if(rows.begin(), rows.end(), [](const ReportRow& r) { return r.path == Path::unresolved; }));
 }
 
 std::string DispatchReport::to_table() const {
   const std::array<std::string, 6> head{"node", "op", "type", "path", "provider", "lowering"};
   std::vector<std::array<std::string, 6>> lines{head};
-  for (const ReportRow& r : rows) lines.push_back({r.value, r.op, r.types, std::string(name(r.path)), r.provider, r.lowering});
+  for (const ReportRow& r : rows)
+    lines.push_back({r.value, r.op, r.types, std::string(name(r.path)), r.provider, r.lowering});
   std::array<std::size_t, 6> width{};
   for (const auto& l : lines)
     for (std::size_t c = 0; c < 6; ++c) width[c] = std::max(width[c], l[c].size());
@@ -28,7 +30,8 @@ std::string DispatchReport::to_table() const {
                     std::to_string(steps.size()) + " steps, arena " + std::to_string(arena_bytes) + " bytes\n";
   for (std::size_t i = 0; i < lines.size(); ++i) {
     std::string line = "  ";
-    for (std::size_t c = 0; c < 6; ++c) line += lines[i][c] + (c < 5 ? std::string(width[c] - lines[i][c].size() + 2, ' ') : "");
+    for (std::size_t c = 0; c < 6; ++c)
+      line += lines[i][c] + (c < 5 ? std::string(width[c] - lines[i][c].size() + 2, ' ') : "");
     out += line + "\n";
     if (i == 0) continue;
     for (const std::string& note : rows[i - 1].notes) out += "      note: " + note + "\n";
@@ -38,24 +41,39 @@ std::string DispatchReport::to_table() const {
 
 std::string DispatchReport::to_json() const {
   using nlohmann::json;
-  json j{{"graph", graph}, {"device", device}, {"policy", policy}, {"unresolved", unresolved()}, {"arena_bytes", arena_bytes}};
+  json j{{"graph", graph},
+         {"device", device},
+         {"policy", policy},
+         {"unresolved", unresolved()},
+         {"arena_bytes", arena_bytes}};
   j["nodes"] = json::array();
   for (const ReportRow& r : rows) {
     json refusals = json::array();
     for (const Refusal& f : r.refusals) refusals.push_back({{"path", f.path}, {"why", f.why}, {"where", f.where}});
-    j["nodes"].push_back({{"value", r.value}, {"op", r.op}, {"types", r.types}, {"location", r.location.to_string()}, {"path", name(r.path)},
-                          {"provider", r.provider}, {"lowering", r.lowering}, {"refusals", refusals}, {"steps", r.steps}, {"notes", r.notes},
-                          {"flops", r.flops}, {"bytes", r.bytes}});
+    j["nodes"].push_back({{"value", r.value},
+                          {"op", r.op},
+                          {"types", r.types},
+                          {"location", r.location.to_string()},
+                          {"path", name(r.path)},
+                          {"provider", r.provider},
+                          {"lowering", r.lowering},
+                          {"refusals", refusals},
+                          {"steps", r.steps},
+                          {"notes", r.notes},
+                          {"flops", r.flops},
+                          {"bytes", r.bytes}});
   }
   j["steps"] = json::array();
-  for (const StepRow& s : steps) j["steps"].push_back({{"name", s.name}, {"kind", s.kind}, {"provider", s.provider}, {"operations", s.kernel_operations}});
+  for (const StepRow& s : steps)
+    j["steps"].push_back(
+        {{"name", s.name}, {"kind", s.kind}, {"provider", s.provider}, {"operations", s.kernel_operations}});
   return j.dump(2);
 }
 
 static std::string compile_message(const DispatchReport& r) {
   std::ostringstream out;
-  out << r.unresolved() << " of " << r.rows.size() << " nodes " << (r.unresolved() == 1 ? "has" : "have") << " no lowering for " << r.device
-      << " (policy: " << r.policy << ")";
+  out << r.unresolved() << " of " << r.rows.size() << " nodes " << (r.unresolved() == 1 ? "has" : "have")
+      << " no lowering for " << r.device << " (policy: " << r.policy << ")";
   for (const ReportRow& row : r.rows) {
     if (row.path != Path::unresolved) continue;
     out << "\n  " << row.value << " " << row.op << " " << row.types;
@@ -68,7 +86,8 @@ static std::string compile_message(const DispatchReport& r) {
   return out.str();
 }
 
-CompileError::CompileError(DispatchReport report) : Error("CompileError", compile_message(report)), report_(std::move(report)) {}
+CompileError::CompileError(DispatchReport report)
+    : Error("CompileError", compile_message(report)), report_(std::move(report)) {}
 CompileError::~CompileError() = default;
 
 }  // namespace rlx

@@ -77,7 +77,8 @@ RegionId Builder::fill_region(NodeId owner, const Types& argument_types, const R
   for (const Type& t : argument_types) graph_->add_argument(r, t);
   const RegionId outer = std::exchange(region_, r);
   struct Restore {
-    RegionId& slot; RegionId value;
+    RegionId& slot;
+    RegionId value;
     ~Restore() { slot = value; }
   } restore{region_, outer};
   const std::vector<ValueId> arguments = graph_->region(r).arguments;
@@ -89,7 +90,8 @@ RegionId Builder::fill_region(NodeId owner, const Types& argument_types, const R
 Values Builder::place(const Op& op, ValuesIn operands, AnyAttrs attrs,
                       const std::function<std::vector<RegionId>(NodeId)>& fill, std::string record) {
   const NodeId id = graph_->reserve_node();
-  Node node{&op, std::move(attrs), ids_of(operands, this, op.name()), {}, {}, region_, std::move(record), location_, origin_};
+  Node node{&op,       std::move(attrs), ids_of(operands, this, op.name()), {}, {}, region_, std::move(record),
+            location_, origin_};
   node.regions = fill(id);
   const Types types = graph_->types_of(node.operands);
   std::vector<RegionType> regions;
@@ -111,33 +113,40 @@ Values Builder::place(const Op& op, ValuesIn operands, AnyAttrs attrs,
 Values Builder::emit(std::string_view name, ValuesIn operands, AnyAttrs attrs, std::span<const RegionBody> regions) {
   const Op& op = registry_->get(name);
   if (attrs.get_if<NoAttributes>()) attrs = op.default_attrs();
-  return place(op, operands, attrs, [&](NodeId id) {
-    std::vector<RegionId> filled;
-    if (regions.empty()) return filled;
-    const Types types = graph_->types_of(ids_of(operands, this, name));
-    const Signature signature{types, {}, &graph_->symbols};
-    // Operands that do not fit are refused by check_node; no rule may look at them before.
-    if (!operands_fit(op, signature)) return filled;
-    const std::vector<Types> arguments = op.region_arguments(attrs, signature);
-    for (std::size_t i = 0; i < std::min(arguments.size(), regions.size()); ++i) filled.push_back(fill_region(id, arguments[i], regions[i]));
-    return filled;
-  }, {});
+  return place(op, operands, attrs,
+               [&](NodeId id) {
+                 std::vector<RegionId> filled;
+                 if (regions.empty()) return filled;
+                 const Types types = graph_->types_of(ids_of(operands, this, name));
+                 const Signature signature{types, {}, &graph_->symbols};
+                 // Operands that do not fit are refused by check_node; no rule may look at them before.
+                 if (!operands_fit(op, signature)) return filled;
+                 const std::vector<Types> arguments = op.region_arguments(attrs, signature);
+                 for (std::size_t i = 0; i < std::min(arguments.size(), regions.size()); ++i)
+                   filled.push_back(fill_region(id, arguments[i], regions[i]));
+                 return filled;
+               },
+               {});
 }
 
 Value Builder::emit1(std::string_view op, ValuesIn operands, AnyAttrs attrs, std::span<const RegionBody> regions) {
   const Values out = emit(op, operands, std::move(attrs), regions);
-  if (out.size() != 1) throw InternalError(std::string(op) + " has " + std::to_string(out.size()) + " results, expected one");
+  if (out.size() != 1)
+    throw InternalError(std::string(op) + " has " + std::to_string(out.size()) + " results, expected one");
   return out.front();
 }
 
 Values Builder::clone(const Graph& from, const Node& node, ValuesIn operands) {
   const Location outer = std::exchange(location_, node.location);
-  Values out = place(*node.op, operands, node.attrs, [&](NodeId id) {
-    Copier copier{from, *graph_};
-    std::vector<RegionId> filled;
-    for (RegionId r : node.regions) filled.push_back(copier.region(r, id));
-    return filled;
-  }, node.record);
+  Values out = place(
+      *node.op, operands, node.attrs,
+      [&](NodeId id) {
+        Copier copier{from, *graph_};
+        std::vector<RegionId> filled;
+        for (RegionId r : node.regions) filled.push_back(copier.region(r, id));
+        return filled;
+      },
+      node.record);
   location_ = outer;
   return out;
 }

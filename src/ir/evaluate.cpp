@@ -29,7 +29,8 @@ class Evaluator {
   HostValues run(RegionId region, std::span<const HostValue> arguments) {
     const Region& r = graph_.region(region);
     if (arguments.size() != r.arguments.size())
-      throw ArgumentError(std::to_string(arguments.size()) + " arguments given, expected " + std::to_string(r.arguments.size()));
+      throw ArgumentError(std::to_string(arguments.size()) + " arguments given, expected " +
+                          std::to_string(r.arguments.size()));
     for (std::size_t i = 0; i < arguments.size(); ++i) slot(r.arguments[i]) = arguments[i];
     for (NodeId n : r.nodes) step(graph_.node(n));
     HostValues out;
@@ -48,8 +49,10 @@ class Evaluator {
       throw InternalError(std::string(n.op->name()) + ": reference gave " + std::to_string(out.size()) + " results");
     for (std::size_t i = 0; i < out.size(); ++i) {
       const Type expected = substitute(graph_.type(n.results[i]), bindings_);
-      if (const auto* t = std::get_if<TensorType>(&expected); t && is_constant(expected) && !(type_of(out[i]) == Type(tensor(t->dtype, t->shape))))
-        throw InternalError(std::string(n.op->name()) + ": reference gave " + to_string(type_of(out[i])) + ", infer says " + to_string(expected));
+      if (const auto* t = std::get_if<TensorType>(&expected);
+          t && is_constant(expected) && !(type_of(out[i]) == Type(tensor(t->dtype, t->shape))))
+        throw InternalError(std::string(n.op->name()) + ": reference gave " + to_string(type_of(out[i])) +
+                            ", infer says " + to_string(expected));
       slot(n.results[i]) = std::move(out[i]);
     }
   }
@@ -57,7 +60,8 @@ class Evaluator {
   HostValues reference(const Node& n, const HostValues& in) {
     Types results;
     for (ValueId v : n.results) results.push_back(substitute(graph_.type(v), bindings_));
-    return n.op->reference(n.attrs, {in, results, [&](std::size_t i, std::span<const HostValue> a) { return run(n.regions.at(i), a); }});
+    return n.op->reference(
+        n.attrs, {in, results, [&](std::size_t i, std::span<const HostValue> a) { return run(n.regions.at(i), a); }});
   }
 
   // The decomposition is made for the actual types, so that no symbol of the caller enters it.
@@ -66,7 +70,8 @@ class Evaluator {
     Builder b(body, registry_);
     Values arguments;
     for (const HostValue& v : in) arguments.push_back(b.input(type_of(v), "a" + std::to_string(arguments.size())));
-    for (const Value& v : n.op->decompose(b, n.attrs, arguments)) b.output(v, "r" + std::to_string(body.outputs().size()));
+    for (const Value& v : n.op->decompose(b, n.attrs, arguments))
+      b.output(v, "r" + std::to_string(body.outputs().size()));
     return Evaluator(body, registry_, {}).run(Graph::top, in);
   }
 
@@ -79,7 +84,9 @@ class Evaluator {
 }  // namespace
 
 void bind_symbols(const Type& declared, const Type& actual, const std::string& what, Bindings& bindings) {
-  const auto differ = [&] { throw ArgumentError(what + " is " + to_string(actual) + ", expected " + to_string(declared)); };
+  const auto differ = [&] {
+    throw ArgumentError(what + " is " + to_string(actual) + ", expected " + to_string(declared));
+  };
   if (declared.index() != actual.index()) differ();
   if (const auto* t = std::get_if<TensorType>(&declared)) {
     const auto& a = std::get<TensorType>(actual);
@@ -99,7 +106,8 @@ void bind_symbols(const Type& declared, const Type& actual, const std::string& w
 
 HostValues evaluate(const Graph& g, const Registry& registry, std::span<const HostValue> arguments) {
   if (arguments.size() != g.inputs().size())
-    throw ArgumentError(g.name + ": " + std::to_string(arguments.size()) + " arguments given, expected " + std::to_string(g.inputs().size()));
+    throw ArgumentError(g.name + ": " + std::to_string(arguments.size()) + " arguments given, expected " +
+                        std::to_string(g.inputs().size()));
   Bindings bindings;
   for (std::size_t i = 0; i < arguments.size(); ++i)
     bind_symbols(g.type(g.inputs()[i]), type_of(arguments[i]), "argument \"" + g.input_names[i] + "\"", bindings);

@@ -12,11 +12,16 @@ namespace {
 
 const char* kind_name(OperandKind k) {
   switch (k) {
-    case OperandKind::tensor: return "a tensor";
-    case OperandKind::sparse: return "a sparse matrix";
-    case OperandKind::resource: return "a resource";
-    case OperandKind::token: return "a token";
-    case OperandKind::any: return "a value";
+    case OperandKind::tensor:
+      return "a tensor";
+    case OperandKind::sparse:
+      return "a sparse matrix";
+    case OperandKind::resource:
+      return "a resource";
+    case OperandKind::token:
+      return "a token";
+    case OperandKind::any:
+      return "a value";
   }
   return "?";
 }
@@ -24,7 +29,8 @@ const char* kind_name(OperandKind k) {
 void check_operand(std::string_view op, const Operand& declared, const Type& type) {
   if (declared.kind == OperandKind::any) return;
   const auto who = [&] { return "operand \"" + std::string(declared.name) + "\" is " + to_string(type); };
-  if (type.index() != static_cast<std::size_t>(declared.kind)) refuse(op, "kind", who() + ", expected " + kind_name(declared.kind));
+  if (type.index() != static_cast<std::size_t>(declared.kind))
+    refuse(op, "kind", who() + ", expected " + kind_name(declared.kind));
   DType t{};
   if (const auto* tensor = std::get_if<TensorType>(&type)) t = tensor->dtype;
   else if (const auto* sparse = std::get_if<SparseType>(&type)) t = sparse->dtype;
@@ -42,14 +48,17 @@ Answer Op::check(const AnyAttrs& attrs, const Signature& s) const {
   const bool variadic = !operands_.empty() && operands_.back().variadic;
   const std::size_t fixed = operands_.size() - (variadic ? 1 : 0);
   if (variadic ? s.size() < fixed : s.size() != fixed)
-    refuse(name_, "arity", std::to_string(s.size()) + " operands given, expected " + (variadic ? "at least " : "") +
-                               std::to_string(fixed));
-  for (std::size_t i = 0; i < s.size(); ++i) check_operand(name_, operands_[std::min(i, operands_.size() - 1)], s.types[i]);
+    refuse(name_, "arity",
+           std::to_string(s.size()) + " operands given, expected " + (variadic ? "at least " : "") +
+               std::to_string(fixed));
+  for (std::size_t i = 0; i < s.size(); ++i)
+    check_operand(name_, operands_[std::min(i, operands_.size() - 1)], s.types[i]);
   Answer all = true;
   const auto docs = constraints();
   for (std::size_t i = 0; i < docs.size(); ++i) {
     Answer a = constraint_holds(i, attrs, s);
-    if (a.is_no()) refuse(name_, docs[i].id, "requires " + std::string(docs[i].text) + (a.why.empty() ? "" : " (" + a.why + ")"));
+    if (a.is_no())
+      refuse(name_, docs[i].id, "requires " + std::string(docs[i].text) + (a.why.empty() ? "" : " (" + a.why + ")"));
     all = std::move(all) && std::move(a);
   }
   return all;

@@ -26,7 +26,8 @@ class Parser {
     g_.name = in_.name();
     in_.expect("(");
     if (!in_.accept(")")) {
-      do input(); while (in_.accept(","));
+      do input();
+      while (in_.accept(","));
       in_.expect(")");
     }
     if (in_.accept("symbols")) symbols();
@@ -38,10 +39,16 @@ class Parser {
 
  private:
   /// A value's name where the text defines it.
-  struct Name { std::string text; std::size_t at; };
+  struct Name {
+    std::string text;
+    std::size_t at;
+  };
   /// Its node is being read; in scope; of a region that is over.
   enum class State : std::uint8_t { pending, open, closed };
-  struct Known { ValueId id; State state; };
+  struct Known {
+    ValueId id;
+    State state;
+  };
 
   Name value() {
     const std::size_t at = in_.token_offset();
@@ -160,16 +167,15 @@ class Parser {
     const std::string name = in_.identifier();
     try {
       return registry_.get(name);
-    } catch (const ArgumentError& e) {
-      in_.fail_at(at, e.what());
-    }
+    } catch (const ArgumentError& e) { in_.fail_at(at, e.what()); }
   }
 
   void node(RegionId parent) {
     const std::size_t at = in_.token_offset();
     std::vector<Name> results;
     if (in_.peek() == '%') {
-      do announce(results.emplace_back(value())); while (in_.accept(","));
+      do announce(results.emplace_back(value()));
+      while (in_.accept(","));
       in_.expect("=");
     }
     const NodeId id = g_.reserve_node();
@@ -177,13 +183,15 @@ class Parser {
     n.op = &op();
     in_.expect("(");
     if (!in_.accept(")")) {
-      do n.operands.push_back(use(value())); while (in_.accept(","));
+      do n.operands.push_back(use(value()));
+      while (in_.accept(","));
       in_.expect(")");
     }
     if (in_.accept("@")) n.record = record();
     n.attrs = n.op->default_attrs().table().parse(in_);
     if (in_.accept("(")) {
-      do region(n.regions.emplace_back(g_.add_region(id))); while (in_.accept(","));
+      do region(n.regions.emplace_back(g_.add_region(id)));
+      while (in_.accept(","));
       in_.expect(")");
     }
     const Types stated = result_types(results);
@@ -242,9 +250,7 @@ class Parser {
     const Types types = g_.types_of(n.operands);
     try {
       return check_node(*n.op, n.attrs, Signature{types, regions, &g_.symbols});
-    } catch (const VerifyError& e) {
-      throw VerifyError(e.op(), e.constraint(), e.what() + place(at));
-    }
+    } catch (const VerifyError& e) { throw VerifyError(e.op(), e.constraint(), e.what() + place(at)); }
   }
 
   [[noreturn]] void refuse(const Node& n, const std::string& constraint, const std::string& why, std::size_t at) {

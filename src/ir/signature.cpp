@@ -13,7 +13,9 @@ const TensorType& Signature::tensor(std::size_t i) const { return operand_as<Ten
 const SparseType& Signature::sparse(std::size_t i) const { return operand_as<SparseType>(types, i, "sparse matrix"); }
 const ResourceType& Signature::resource(std::size_t i) const { return operand_as<ResourceType>(types, i, "resource"); }
 
-Answer Signature::equal(const Dim& a, const Dim& b) const { return prove_equal(a, b, symbols ? *symbols : SymbolTable{}); }
+Answer Signature::equal(const Dim& a, const Dim& b) const {
+  return prove_equal(a, b, symbols ? *symbols : SymbolTable{});
+}
 Answer Signature::less_equal(const Dim& a, const Dim& b) const {
   return prove_less_equal(a, b, symbols ? *symbols : SymbolTable{});
 }

@@ -167,9 +167,7 @@ HostTensor FieldCodec<HostTensor>::parse(TextReader& in) {
   std::int64_t count = 0;
   try {
     count = element_count(std::span<const std::int64_t>(shape));
-  } catch (const MemoryError&) {
-    in.fail_at(at, "tensor has more than 2^63 elements");
-  }
+  } catch (const MemoryError&) { in.fail_at(at, "tensor has more than 2^63 elements"); }
   // Nothing is allocated for elements that the text is too short to hold: each takes a hexadecimal digit or more.
   if (count > static_cast<std::int64_t>(in.remaining()))
     in.fail_at(at, "tensor has " + std::to_string(count) + " elements, more than the text goes on to state");

@@ -168,11 +168,24 @@ std::string_view TextReader::type_text() {
   if (run(is_type_char).empty()) fail("a type");
   while (at_ < text_.size()) {
     switch (text_[at_]) {
-      case '<': ++at_; until_closing('<', '>'); continue;
-      case '[': ++at_; until_closing('[', ']'); continue;
-      case '{': ++at_; until_closing('{', '}'); continue;
-      case '@': ++at_; run(is_type_char); continue;
-      default: break;
+      case '<':
+        ++at_;
+        until_closing('<', '>');
+        continue;
+      case '[':
+        ++at_;
+        until_closing('[', ']');
+        continue;
+      case '{':
+        ++at_;
+        until_closing('{', '}');
+        continue;
+      case '@':
+        ++at_;
+        run(is_type_char);
+        continue;
+      default:
+        break;
     }
     break;
   }

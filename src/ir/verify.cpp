@@ -137,9 +137,7 @@ class Verifier {
     Types inferred;
     try {
       inferred = check_node(*n.op, n.attrs, Signature{operands, regions, &g_.symbols});
-    } catch (const VerifyError& e) {
-      throw VerifyError(e.op(), e.constraint(), label() + e.what() + place());
-    }
+    } catch (const VerifyError& e) { throw VerifyError(e.op(), e.constraint(), label() + e.what() + place()); }
     if (inferred.size() != n.results.size())
       refuse("arity", "gives " + counted(inferred.size(), "result") + ", but has " + std::to_string(n.results.size()));
     for (std::size_t i = 0; i < inferred.size(); ++i)

@@ -16,7 +16,9 @@ static Values abs_jvp(const JvpCall<NoAttributes>& c) {
 
 static double magnitude(double x) { return std::fabs(x); }
 static double magnitude(std::complex<double> x) { return std::abs(x); }
-static std::int64_t magnitude(std::int64_t x) { return x < 0 ? wrapping([](auto v) { return 0 - v; })(x) : x; }
+static std::int64_t magnitude(std::int64_t x) {
+  return x < 0 ? wrapping([](auto v) { return 0 - v; })(x) : x;
+}
 
 extern const OpDef<NoAttributes> abs_op{
     .name = "abs",
@@ -25,7 +27,10 @@ extern const OpDef<NoAttributes> abs_op{
     .constraints = {},
     .infer = infer_real<>,
     .meaning = Primitive<NoAttributes>{[](const NoAttributes&, const ReferenceCall& c) {
-      return map_unary(c, []<class T>(T x) requires requires { magnitude(x); } { return magnitude(x); });
+      return map_unary(
+          c, []<class T>(T x)
+            requires requires { magnitude(x); }
+          { return magnitude(x); });
     }},
     .vjp = Vjp<NoAttributes>{abs_vjp},
     .jvp = abs_jvp,
@@ -40,7 +45,10 @@ extern const OpDef<NoAttributes> abs_op{
               sample({bf16({5})}),
               sample({{c128({4}), Fill::uniform, 0.2, 1}}),
               sample({c64({3})}),
-              sample({{f32({5}), {-1.5, 2, -0.0, -INFINITY, NAN}}}).expects({{1.5, 2, 0, INFINITY, NAN}}).exact().without_gradients(),
+              sample({{f32({5}), {-1.5, 2, -0.0, -INFINITY, NAN}}})
+                  .expects({{1.5, 2, 0, INFINITY, NAN}})
+                  .exact()
+                  .without_gradients(),
               sample({{tensor(DType::i8, {3}), {-128, -127, 5}}}).expects({{-128, 127, 5}}).exact(),
               sample({{i64({2}), {-9223372036854775808.0, -7}}}).expects({{-9223372036854775808.0, 7}}).exact(),
               sample({{c128({2}), {3, -4, 0, 0}}}).expects({{5, 0}}).without_gradients(),

@@ -26,7 +26,9 @@ extern const OpDef<NoAttributes> acos_op{
               sample({{f32({17}), Fill::uniform, -0.9, 0.9}}),
               sample({{f16({5}), Fill::uniform, -0.9, 0.9}}),
               sample({{bf16({5}), Fill::uniform, -0.9, 0.9}}),
-              sample({{f64({4}), {1, 0.5, -0.5, -1}}}).expects({{0, 1.0471975511965979, 2.0943951023931953, 3.141592653589793}}).without_gradients(),
+              sample({{f64({4}), {1, 0.5, -0.5, -1}}})
+                  .expects({{0, 1.0471975511965979, 2.0943951023931953, 3.141592653589793}})
+                  .without_gradients(),
               sample({{f32({2}), {1.5, NAN}}}).expects({{NAN, NAN}}).exact(),
               sample({i32({2})}).breaking("dtype"),
               sample({c64({2})}).breaking("dtype")};

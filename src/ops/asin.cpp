@@ -26,7 +26,9 @@ extern const OpDef<NoAttributes> asin_op{
               sample({{f32({17}), Fill::uniform, -0.9, 0.9}}),
               sample({{f16({5}), Fill::uniform, -0.9, 0.9}}),
               sample({{bf16({5}), Fill::uniform, -0.9, 0.9}}),
-              sample({{f64({4}), {1, 0.5, 0.75, -1}}}).expects({{1.5707963267948966, 0.5235987755982989, 0.848062078981481, -1.5707963267948966}}).without_gradients(),
+              sample({{f64({4}), {1, 0.5, 0.75, -1}}})
+                  .expects({{1.5707963267948966, 0.5235987755982989, 0.848062078981481, -1.5707963267948966}})
+                  .without_gradients(),
               sample({{f32({3}), {-0.0, 1.5, NAN}}}).expects({{-0.0, NAN, NAN}}).exact(),
               sample({i32({2})}).breaking("dtype"),
               sample({c64({2})}).breaking("dtype")};

@@ -1,4 +1,5 @@
-// The combination is associative and the identities are neutral (not checked), so that prefixes may be formed in a tree.
+// The combination is associative and the identities are neutral (not checked), so that prefixes may be formed in a
+// tree.
 #include "ops/combine.hpp"
 #include "ops/regions.hpp"
 #include "ops/structure.hpp"
@@ -12,7 +13,8 @@ constexpr Constraint<ScanAlong> associative_scan_constraints[] = {
     {"C1", "operands are followed by as many identities, scalars of the same dtypes",
      [](const ScanAlong&, const Signature& s) { return operands_and_identities(s); }},
     {"C2", "all xs have one shape", [](const ScanAlong&, const Signature& s) { return one_shape(s); }},
-    {"C3", "0 <= axis < rank(xs)", [](const ScanAlong& a, const Signature& s) { return axis_within(a.axis, s.rank(0)); }},
+    {"C3", "0 <= axis < rank(xs)",
+     [](const ScanAlong& a, const Signature& s) { return axis_within(a.axis, s.rank(0)); }},
     {"C4", "one region combines two scalars for each of xs into one of its dtype",
      [](const ScanAlong&, const Signature& s) { return combines_scalars(s); }}};
 
@@ -38,7 +40,8 @@ static HostValues associative_scan_reference(const ScanAlong& a, const Reference
       if (a.exclusive)
         for (std::size_t k = 0; k < n; ++k) copy_element(y[k], at, state[k], 0);
       if (a.exclusive || i > 0) combine_by_region(c, state, 0, n, at);
-      else for (std::size_t k = 0; k < n; ++k) copy_element(state[k], 0, c.tensor(k), at);
+      else
+        for (std::size_t k = 0; k < n; ++k) copy_element(state[k], 0, c.tensor(k), at);
       if (!a.exclusive)
         for (std::size_t k = 0; k < n; ++k) copy_element(y[k], at, state[k], 0);
     }
@@ -48,7 +51,8 @@ static HostValues associative_scan_reference(const ScanAlong& a, const Reference
 
 static Value associative_scan_of(Combine kind, Value x, const ScanAlong& a) {
   const Value neutral = identity(*x.builder, kind, x.dtype());
-  return associative_scan({&x, 1}, {&neutral, 1}, a, [kind](ValuesIn v) { return Values{combined(kind, v[0], v[1])}; })[0];
+  return associative_scan({&x, 1}, {&neutral, 1}, a,
+                          [kind](ValuesIn v) { return Values{combined(kind, v[0], v[1])}; })[0];
 }
 
 /// Moves elements by one along the axis, against the scan's direction where `back`; a zero enters.
@@ -62,7 +66,8 @@ static Value associative_scan_shift(Value x, const ScanAlong& a, bool back) {
 /// s[i] = b[i] + a[i] * s[i before], along the scan.
 static Value associative_scan_linear(Value a, Value b, const ScanAlong& attrs) {
   const Values xs{a, b}, neutral{scalar(*a.builder, a.dtype(), 1), scalar(*a.builder, a.dtype(), 0)};
-  return associative_scan(xs, neutral, attrs, [](ValuesIn v) { return Values{mul(v[2], v[0]), add(mul(v[2], v[1]), v[3])}; })[1];
+  return associative_scan(xs, neutral, attrs,
+                          [](ValuesIn v) { return Values{mul(v[2], v[0]), add(mul(v[2], v[1]), v[3])}; })[1];
 }
 
 static Combine associative_scan_kind(const Graph& g, RegionId region, const char* rule, std::size_t k) {
@@ -71,8 +76,8 @@ static Combine associative_scan_kind(const Graph& g, RegionId region, const char
   refuse_rule("associative_scan", rule, "the region is not add or mul of result " + std::to_string(k));
 }
 
-// add: the reversed scan. mul: with P the exclusive products, x[k] gets P[k] * S[k], where S sums the later cotangents times
-// the factors between: S[k] = t[k] + x[k after] * S[k after]. No division, so zeros are fine.
+// add: the reversed scan. mul: with P the exclusive products, x[k] gets P[k] * S[k], where S sums the later cotangents
+// times the factors between: S[k] = t[k] + x[k after] * S[k after]. No division, so zeros are fine.
 static Values associative_scan_vjp(const VjpCall<ScanAlong>& c) {
   Values out(c.in.size());
   const RegionId region = c.node.regions[0];  // emission may move the node
@@ -86,7 +91,8 @@ static Values associative_scan_vjp(const VjpCall<ScanAlong>& c) {
     }
     const Value x = conj(c.in[k]);
     const Value t = a.exclusive ? associative_scan_shift(c.cotangent[k], a, true) : c.cotangent[k];
-    out[k] = mul(associative_scan_of(Combine::mul, x, before), associative_scan_linear(associative_scan_shift(x, a, true), t, back));
+    out[k] = mul(associative_scan_of(Combine::mul, x, before),
+                 associative_scan_linear(associative_scan_shift(x, a, true), t, back));
   }
   return out;
 }
@@ -103,7 +109,8 @@ static Values associative_scan_jvp(const JvpCall<ScanAlong>& c) {
       out[k] = associative_scan_of(Combine::add, c.tangent[k], a);
       continue;
     }
-    const Value d = associative_scan_linear(c.in[k], mul(associative_scan_of(Combine::mul, c.in[k], before), c.tangent[k]), along);
+    const Value d =
+        associative_scan_linear(c.in[k], mul(associative_scan_of(Combine::mul, c.in[k], before), c.tangent[k]), along);
     out[k] = a.exclusive ? associative_scan_shift(d, a, false) : d;
   }
   return out;
@@ -116,7 +123,8 @@ static Batched associative_scan_batch(const BatchCall<ScanAlong>& c) {
   const RegionBody body = same_region(c.b, c.graph, c.node);
   ScanAlong a = c.attrs;
   ++a.axis;
-  const Values out = associative_scan(lead_with_batch(c.in.first(n), c.axes.first(n), c.size), c.in.subspan(n), a, body);
+  const Values out =
+      associative_scan(lead_with_batch(c.in.first(n), c.axes.first(n), c.size), c.in.subspan(n), a, body);
   return {out, std::vector<int>(out.size(), 0)};
 }
 static ShardRule associative_scan_shard(const ScanAlong& a, const Signature& s) {
@@ -136,8 +144,11 @@ extern const OpDef<ScanAlong> associative_scan_op{
     .shard = associative_scan_shard,
     .cost = cost_consuming<associative_scan_infer, 1, ScanAlong>,
     .samples = []() -> std::vector<Sample<ScanAlong>> {
-      const auto body = [](Combine kind) -> RegionBody { return [kind](ValuesIn v) { return Values{combined(kind, v[0], v[1])}; }; };
-      const SampleOperand zero = neutral_operand(DType::f64, 0), one = neutral_operand(DType::f64, 1), x{f64({3, 4})}, few{f32({3}), {1, 2, 4}};
+      const auto body = [](Combine kind) -> RegionBody {
+        return [kind](ValuesIn v) { return Values{combined(kind, v[0], v[1])}; };
+      };
+      const SampleOperand zero = neutral_operand(DType::f64, 0), one = neutral_operand(DType::f64, 1), x{f64({3, 4})},
+                          few{f32({3}), {1, 2, 4}};
       const RegionBody linear = [](ValuesIn v) { return Values{mul(v[2], v[0]), add(mul(v[2], v[1]), v[3])}; };
       std::vector<Sample<ScanAlong>> all;
       for (bool reverse : {false, true})
@@ -146,21 +157,47 @@ extern const OpDef<ScanAlong> associative_scan_op{
           all.push_back(sample<ScanAlong>({x, one}, {0, reverse, exclusive}).with(body(Combine::mul)));
         }
       std::vector<Sample<ScanAlong>> more{
-          sample<ScanAlong>({few, neutral_operand(DType::f32, 0)}).with(body(Combine::add)).expects({{1, 3, 7}}).exact(),
-          sample<ScanAlong>({few, neutral_operand(DType::f32, 0)}, {0, true, false}).with(body(Combine::add)).expects({{7, 6, 4}}).exact(),
-          sample<ScanAlong>({few, neutral_operand(DType::f32, 0)}, {0, false, true}).with(body(Combine::add)).expects({{0, 1, 3}}).exact(),
-          sample<ScanAlong>({few, neutral_operand(DType::f32, 1)}, {0, true, true}).with(body(Combine::mul)).expects({{8, 4, 1}}).exact(),
-          sample<ScanAlong>({{f32({3}), {1, 3, 2}}, neutral_operand(DType::f32, -INFINITY)}).with(body(Combine::max)).expects({{1, 3, 3}}).exact(),
-          sample<ScanAlong>({{f32({3}), {2, 2, 2}}, {f32({3}), {1, 1, 1}}, neutral_operand(DType::f32, 1), neutral_operand(DType::f32, 0)})
-              .with(linear).expects({{2, 4, 8}, {1, 3, 7}}).exact().without_gradients(),
-          sample<ScanAlong>({f64({0}), zero}).with(body(Combine::add)), sample<ScanAlong>({f64({1, 1}), one}).with(body(Combine::mul)),
+          sample<ScanAlong>({few, neutral_operand(DType::f32, 0)})
+              .with(body(Combine::add))
+              .expects({{1, 3, 7}})
+              .exact(),
+          sample<ScanAlong>({few, neutral_operand(DType::f32, 0)}, {0, true, false})
+              .with(body(Combine::add))
+              .expects({{7, 6, 4}})
+              .exact(),
+          sample<ScanAlong>({few, neutral_operand(DType::f32, 0)}, {0, false, true})
+              .with(body(Combine::add))
+              .expects({{0, 1, 3}})
+              .exact(),
+          sample<ScanAlong>({few, neutral_operand(DType::f32, 1)}, {0, true, true})
+              .with(body(Combine::mul))
+              .expects({{8, 4, 1}})
+              .exact(),
+          sample<ScanAlong>({{f32({3}), {1, 3, 2}}, neutral_operand(DType::f32, -INFINITY)})
+              .with(body(Combine::max))
+              .expects({{1, 3, 3}})
+              .exact(),
+          sample<ScanAlong>({{f32({3}), {2, 2, 2}},
+                             {f32({3}), {1, 1, 1}},
+                             neutral_operand(DType::f32, 1),
+                             neutral_operand(DType::f32, 0)})
+              .with(linear)
+              .expects({{2, 4, 8}, {1, 3, 7}})
+              .exact()
+              .without_gradients(),
+          sample<ScanAlong>({f64({0}), zero}).with(body(Combine::add)),
+          sample<ScanAlong>({f64({1, 1}), one}).with(body(Combine::mul)),
           sample<ScanAlong>({f64({2}), f32({})}).with(body(Combine::add)).breaking("C1"),
-          sample<ScanAlong>({f64({2}), f64({3}), zero, zero}).with([](ValuesIn v) { return Values{v[0], v[1]}; }).breaking("C2"),
+          sample<ScanAlong>({f64({2}), f64({3}), zero, zero})
+              .with([](ValuesIn v) { return Values{v[0], v[1]}; })
+              .breaking("C2"),
           sample<ScanAlong>({f64({2}), zero}, {1, false, false}).with(body(Combine::add)).breaking("C3"),
           sample<ScanAlong>({f64({2}), zero}).with([](ValuesIn) { return Values{}; }).breaking("C4")};
       all.insert(all.end(), more.begin(), more.end());
       return all;
     },
-    .region_arguments = [](const ScanAlong&, const Signature& s) -> std::vector<Types> { return {combine_arguments(s)}; }};
+    .region_arguments = [](const ScanAlong&, const Signature& s) -> std::vector<Types> {
+      return {combine_arguments(s)};
+    }};
 
 }  // namespace rlx::ops

@@ -26,7 +26,9 @@ extern const OpDef<NoAttributes> atan_op{
               sample({{f16({5}), Fill::uniform, -3, 3}}),
               sample({{bf16({5}), Fill::uniform, -3, 3}}),
               sample({{f64({3}), {1, 2, -1}}}).expects({{0.7853981633974483, 1.1071487177940904, -0.7853981633974483}}),
-              sample({{f64({2}), {INFINITY, -INFINITY}}}).expects({{1.5707963267948966, -1.5707963267948966}}).without_gradients(),
+              sample({{f64({2}), {INFINITY, -INFINITY}}})
+                  .expects({{1.5707963267948966, -1.5707963267948966}})
+                  .without_gradients(),
               sample({{f32({2}), {-0.0, NAN}}}).expects({{-0.0, NAN}}).exact(),
               sample({i32({2})}).breaking("dtype"),
               sample({c64({2})}).breaking("dtype")};

@@ -33,19 +33,27 @@ extern const OpDef<DTypeAttrs> bitcast_op{
     .shard = shard_elementwise<DTypeAttrs>,
     .cost = [](const DTypeAttrs& a, const Signature& s) { return elementwise_cost(s, 0, a.dtype); },
     .samples = []() -> std::vector<Sample<DTypeAttrs>> {
-      return {sample<DTypeAttrs>({f64({2, 3})}, {.dtype = DType::i64}).without_gradients(),
-              sample<DTypeAttrs>({f32({5})}, {.dtype = DType::i32}),
-              sample<DTypeAttrs>({{tensor(DType::f32, {4}), {1, -0.0, 0.5, INFINITY}}}, {.dtype = DType::i32}).expects({{1065353216, -2147483648, 1056964608, 2139095040}}).exact(),
-              sample<DTypeAttrs>({{tensor(DType::u32, {1}), {1078530011}}}, {.dtype = DType::f32}).expects({{3.14159274101257324}}).exact(),
-              sample<DTypeAttrs>({{tensor(DType::f64, {1}), {1}}}, {.dtype = DType::i64}).expects({{4607182418800017408}}).exact().without_gradients(),
-              sample<DTypeAttrs>({{tensor(DType::i8, {1}), {-1}}}, {.dtype = DType::u8}).expects({{255}}).exact(),
-              sample<DTypeAttrs>({{tensor(DType::f16, {1}), {1}}}, {.dtype = DType::bf16}).expects({{0.0078125}}).exact(),
-              sample<DTypeAttrs>({{tensor(DType::u8, {1}), {56}}}, {.dtype = DType::f8e4m3fn}).expects({{1}}).exact(),
-              sample<DTypeAttrs>({f64({2})}, {.dtype = DType::c64}).breaking("C2"),
-              sample<DTypeAttrs>({c64({2})}, {.dtype = DType::u64}).breaking("dtype"),
-              sample<DTypeAttrs>({f32({2})}, {.dtype = DType::i64}).breaking("C1"),
-              sample<DTypeAttrs>({tensor(DType::u8, {2})}, {.dtype = DType::boolean}).breaking("C2"),
-              sample<DTypeAttrs>({boolean({2})}, {.dtype = DType::u8}).breaking("dtype")};
+      return {
+          sample<DTypeAttrs>({f64({2, 3})}, {.dtype = DType::i64}).without_gradients(),
+          sample<DTypeAttrs>({f32({5})}, {.dtype = DType::i32}),
+          sample<DTypeAttrs>({{tensor(DType::f32, {4}), {1, -0.0, 0.5, INFINITY}}}, {.dtype = DType::i32})
+              .expects({{1065353216, -2147483648, 1056964608, 2139095040}})
+              .exact(),
+          sample<DTypeAttrs>({{tensor(DType::u32, {1}), {1078530011}}}, {.dtype = DType::f32})
+              .expects({{3.14159274101257324}})
+              .exact(),
+          sample<DTypeAttrs>({{tensor(DType::f64, {1}), {1}}}, {.dtype = DType::i64})
+              .expects({{4607182418800017408}})
+              .exact()
+              .without_gradients(),
+          sample<DTypeAttrs>({{tensor(DType::i8, {1}), {-1}}}, {.dtype = DType::u8}).expects({{255}}).exact(),
+          sample<DTypeAttrs>({{tensor(DType::f16, {1}), {1}}}, {.dtype = DType::bf16}).expects({{0.0078125}}).exact(),
+          sample<DTypeAttrs>({{tensor(DType::u8, {1}), {56}}}, {.dtype = DType::f8e4m3fn}).expects({{1}}).exact(),
+          sample<DTypeAttrs>({f64({2})}, {.dtype = DType::c64}).breaking("C2"),
+          sample<DTypeAttrs>({c64({2})}, {.dtype = DType::u64}).breaking("dtype"),
+          sample<DTypeAttrs>({f32({2})}, {.dtype = DType::i64}).breaking("C1"),
+          sample<DTypeAttrs>({tensor(DType::u8, {2})}, {.dtype = DType::boolean}).breaking("C2"),
+          sample<DTypeAttrs>({boolean({2})}, {.dtype = DType::u8}).breaking("dtype")};
     },
     .traits = Trait::elementwise};
 

@@ -9,11 +9,14 @@ constexpr Constraint<BroadcastAttrs> broadcast_constraints[] = {
     {"C1", "one axis for each dimension of x",
      [](const BroadcastAttrs& a, const Signature& s) { return has_length(a.axes.size(), s.rank(0), "axes"); }},
     {"C2", "axes ascend within the rank of shape",
-     [](const BroadcastAttrs& a, const Signature&) { return axes_ascending(a.axes, static_cast<int>(a.shape.size())); }},
+     [](const BroadcastAttrs& a, const Signature&) {
+       return axes_ascending(a.axes, static_cast<int>(a.shape.size()));
+     }},
     {"C3", "each dimension of x is 1 or that of the result", [](const BroadcastAttrs& a, const Signature& s) {
        Answer all = true;
        for (std::size_t i = 0; i < a.axes.size(); ++i)
-         if (!(s.shape(0)[i] == 1)) all = std::move(all) && s.equal(s.shape(0)[i], a.shape[static_cast<std::size_t>(a.axes[i])]);
+         if (!(s.shape(0)[i] == 1))
+           all = std::move(all) && s.equal(s.shape(0)[i], a.shape[static_cast<std::size_t>(a.axes[i])]);
        return all;
      }}};
 
@@ -24,7 +27,8 @@ static HostValues broadcast_reference(const BroadcastAttrs& a, const ReferenceCa
   HostTensor y = c.make();
   Position from(x.shape().size());
   for_each_position(y.shape(), [&](const Position& p, std::int64_t i) {
-    for (std::size_t d = 0; d < from.size(); ++d) from[d] = x.shape()[d] == 1 ? 0 : p[static_cast<std::size_t>(a.axes[d])];
+    for (std::size_t d = 0; d < from.size(); ++d)
+      from[d] = x.shape()[d] == 1 ? 0 : p[static_cast<std::size_t>(a.axes[d])];
     copy_element(y, i, x, flat(from, x.shape()));
   });
   return {y};
@@ -77,7 +81,8 @@ extern const OpDef<BroadcastAttrs> broadcast_op{
               sample<BroadcastAttrs>({{f32({1, 2}), {1, 2}}}, {{2, 2}, {0, 1}}).expects({{1, 2, 1, 2}}).exact(),
               sample<BroadcastAttrs>({{tensor(DType::boolean, {}), {1}}}, {{3}, {}}).expects({{1, 1, 1}}).exact(),
               sample<BroadcastAttrs>({{tensor(DType::i4, {1}), {-3}}}, {{3}, {0}}).expects({{-3, -3, -3}}).exact(),
-              sample<BroadcastAttrs>({f64({1})}, {{0}, {0}}), sample<BroadcastAttrs>({f64({0})}, {{2, 0}, {1}}),
+              sample<BroadcastAttrs>({f64({1})}, {{0}, {0}}),
+              sample<BroadcastAttrs>({f64({0})}, {{2, 0}, {1}}),
               sample<BroadcastAttrs>({c64({2})}, {{2, 2}, {1}}),
               sample<BroadcastAttrs>({f32({2, 3})}, {{2, 3}, {1}}).breaking("C1"),
               sample<BroadcastAttrs>({f32({2, 3})}, {{3, 2}, {1, 0}}).breaking("C2"),

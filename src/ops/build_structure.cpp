@@ -19,7 +19,8 @@ Value broadcast(Value x, Shape shape, std::vector<int> axes) {
 Value broadcast_to(Value x, Shape shape) {
   if (x.shape() == shape) return x;
   const int missing = static_cast<int>(shape.size()) - x.rank();
-  if (missing < 0) throw ArgumentError("broadcast_to: " + to_string(x.shape()) + " has more dimensions than " + to_string(shape));
+  if (missing < 0)
+    throw ArgumentError("broadcast_to: " + to_string(x.shape()) + " has more dimensions than " + to_string(shape));
   return broadcast(x, std::move(shape), shifted(axes_upto(x.rank()), missing));
 }
 Value reshape(Value x, Shape shape) {
@@ -49,7 +50,8 @@ Value dynamic_update_slice(Value x, Value update, ValuesIn start) {
   operands.insert(operands.end(), start.begin(), start.end());
   return x.builder->emit1("dynamic_update_slice", operands);
 }
-Value pad(Value x, Value with, std::vector<std::int64_t> low, std::vector<std::int64_t> high, std::vector<std::int64_t> interior) {
+Value pad(Value x, Value with, std::vector<std::int64_t> low, std::vector<std::int64_t> high,
+          std::vector<std::int64_t> interior) {
   return x.builder->emit1("pad", {x, with}, PadAttrs{std::move(low), std::move(high), std::move(interior)});
 }
 Value concat(ValuesIn xs, int axis) { return builder_of(xs, "concat").emit1("concat", xs, AxisAttrs{axis}); }
@@ -81,19 +83,33 @@ static Value reduce_by(Combine kind, Value x, Axes axes, bool keep) {
   const TensorType t = x.tensor();
   if (kind == Combine::add || kind == Combine::mul) x = widened(x);
   const Value neutral = identity(*x.builder, kind, x.dtype());
-  const Value r = reduce({&x, 1}, {&neutral, 1}, axes, [kind](ValuesIn v) { return Values{combined(kind, v[0], v[1])}; })[0];
+  const Value r =
+      reduce({&x, 1}, {&neutral, 1}, axes, [kind](ValuesIn v) { return Values{combined(kind, v[0], v[1])}; })[0];
   return convert(keep ? keep_axes(r, t.shape, axes) : r, t.dtype);
 }
-Value reduce_sum(Value x, std::vector<int> axes, bool keep) { return reduce_by(Combine::add, x, std::move(axes), keep); }
-Value reduce_prod(Value x, std::vector<int> axes, bool keep) { return reduce_by(Combine::mul, x, std::move(axes), keep); }
-Value reduce_max(Value x, std::vector<int> axes, bool keep) { return reduce_by(Combine::max, x, std::move(axes), keep); }
-Value reduce_min(Value x, std::vector<int> axes, bool keep) { return reduce_by(Combine::min, x, std::move(axes), keep); }
+Value reduce_sum(Value x, std::vector<int> axes, bool keep) {
+  return reduce_by(Combine::add, x, std::move(axes), keep);
+}
+Value reduce_prod(Value x, std::vector<int> axes, bool keep) {
+  return reduce_by(Combine::mul, x, std::move(axes), keep);
+}
+Value reduce_max(Value x, std::vector<int> axes, bool keep) {
+  return reduce_by(Combine::max, x, std::move(axes), keep);
+}
+Value reduce_min(Value x, std::vector<int> axes, bool keep) {
+  return reduce_by(Combine::min, x, std::move(axes), keep);
+}
 static Value of_bool(Value x, const char* op) {
-  if (x.dtype() != DType::boolean) throw ArgumentError(std::string(op) + " takes bool, not " + std::string(name(x.dtype())));
+  if (x.dtype() != DType::boolean)
+    throw ArgumentError(std::string(op) + " takes bool, not " + std::string(name(x.dtype())));
   return x;
 }
-Value reduce_and(Value x, std::vector<int> axes, bool keep) { return reduce_min(of_bool(x, "reduce_and"), std::move(axes), keep); }
-Value reduce_or(Value x, std::vector<int> axes, bool keep) { return reduce_max(of_bool(x, "reduce_or"), std::move(axes), keep); }
+Value reduce_and(Value x, std::vector<int> axes, bool keep) {
+  return reduce_min(of_bool(x, "reduce_and"), std::move(axes), keep);
+}
+Value reduce_or(Value x, std::vector<int> axes, bool keep) {
+  return reduce_max(of_bool(x, "reduce_or"), std::move(axes), keep);
+}
 Value sum_all(Value x) { return reduce_sum(x, axes_upto(x.rank())); }
 
 Value arg_reduce(Value x, int axis, Extremum kind, DType index) {
@@ -108,13 +124,16 @@ Value cumsum(Value x, int axis, bool reverse, bool exclusive) {
   const DType t = x.dtype();
   x = widened(x);
   const Value zero = identity(*x.builder, Combine::add, x.dtype());
-  const Values y = associative_scan({&x, 1}, {&zero, 1}, {axis, reverse, exclusive}, [](ValuesIn v) { return Values{add(v[0], v[1])}; });
+  const Values y = associative_scan({&x, 1}, {&zero, 1}, {axis, reverse, exclusive},
+                                    [](ValuesIn v) { return Values{add(v[0], v[1])}; });
   return convert(y[0], t);
 }
 Value segment_reduce(Value data, Value offsets, Combine kind) {
   return data.builder->emit1("segment_reduce", {data, offsets}, SegmentReduceAttrs{kind});
 }
-Value reduce_window(Value x, ReduceWindowAttrs attrs) { return x.builder->emit1("reduce_window", {x}, std::move(attrs)); }
+Value reduce_window(Value x, ReduceWindowAttrs attrs) {
+  return x.builder->emit1("reduce_window", {x}, std::move(attrs));
+}
 
 Value sum_to(Value x, Shape shape) {
   if (x.shape() == shape) return x;
@@ -123,25 +142,30 @@ Value sum_to(Value x, Shape shape) {
   if (extra < 0) throw ArgumentError("sum_to: " + to_string(shape) + " has more dimensions than " + to_string(from));
   Axes summed = axes_upto(extra);
   for (std::size_t i = 0; i < shape.size(); ++i)
-    if (const std::size_t j = i + static_cast<std::size_t>(extra); shape[i] == 1 && !(from[j] == 1)) summed.push_back(static_cast<int>(j));
+    if (const std::size_t j = i + static_cast<std::size_t>(extra); shape[i] == 1 && !(from[j] == 1))
+      summed.push_back(static_cast<int>(j));
   return reshape(reduce_sum(x, summed), std::move(shape));
 }
 
 // --- Access by index.
-Value gather(Value x, Value indices, GatherAttrs attrs) { return x.builder->emit1("gather", {x, indices}, std::move(attrs)); }
+Value gather(Value x, Value indices, GatherAttrs attrs) {
+  return x.builder->emit1("gather", {x, indices}, std::move(attrs));
+}
 Value scatter(Value x, Value indices, Value updates, ScatterAttrs attrs) {
   return x.builder->emit1("scatter", {x, indices, updates}, std::move(attrs));
 }
 Value take(Value x, Value indices, int axis) {
   const int n = indices.rank();
-  GatherAttrs g{.collapsed_slice_dims = {axis}, .start_index_map = {axis}, .index_vector_dim = n, .slice_sizes = x.shape()};
+  GatherAttrs g{
+      .collapsed_slice_dims = {axis}, .start_index_map = {axis}, .index_vector_dim = n, .slice_sizes = x.shape()};
   g.slice_sizes.at(static_cast<std::size_t>(axis)) = 1;
   for (int d = 0; d < x.rank(); ++d)
     if (d != axis) g.offset_dims.push_back(d < axis ? d : d + n - 1);
   return gather(x, indices, std::move(g));
 }
 Value index_add(Value x, Value indices, Value updates) {
-  ScatterAttrs a{.inserted_window_dims = {0}, .scatter_dims_to_operand_dims = {0}, .index_vector_dim = 1, .kind = Combine::add};
+  ScatterAttrs a{
+      .inserted_window_dims = {0}, .scatter_dims_to_operand_dims = {0}, .index_vector_dim = 1, .kind = Combine::add};
   a.update_window_dims = shifted(axes_upto(x.rank() - 1));
   return scatter(x, indices, updates, std::move(a));
 }
@@ -149,22 +173,29 @@ Values sort(ValuesIn xs, SortAttrs attrs) { return builder_of(xs, "sort").emit("
 Values top_k(Value x, std::int64_t k) { return x.builder->emit("top_k", {x}, TopKAttrs{k}); }
 
 // --- Contractions.
-Value dot_general(Value lhs, Value rhs, DotGeneralAttrs attrs) { return lhs.builder->emit1("dot_general", {lhs, rhs}, std::move(attrs)); }
+Value dot_general(Value lhs, Value rhs, DotGeneralAttrs attrs) {
+  return lhs.builder->emit1("dot_general", {lhs, rhs}, std::move(attrs));
+}
 Value matmul(Value lhs, Value rhs) {
   const int n = lhs.rank();
   if (n < 2 || rhs.rank() != n)
-    throw ArgumentError("matmul takes two matrices or batches of them, not " + to_string(lhs.shape()) + " and " + to_string(rhs.shape()));
+    throw ArgumentError("matmul takes two matrices or batches of them, not " + to_string(lhs.shape()) + " and " +
+                        to_string(rhs.shape()));
   return dot_general(lhs, rhs, {axes_upto(n - 2), axes_upto(n - 2), {n - 1}, {n - 2}});
 }
 Value dot(Value x, Value y) { return dot_general(x, y, {{}, {}, {0}, {0}}); }
 Value ragged_dot(Value lhs, Value rhs, Value group_sizes, RaggedDotAttrs attrs) {
   return lhs.builder->emit1("ragged_dot", {lhs, rhs, group_sizes}, attrs);
 }
-Value conv(Value input, Value kernel, ConvAttrs attrs) { return input.builder->emit1("conv", {input, kernel}, std::move(attrs)); }
+Value conv(Value input, Value kernel, ConvAttrs attrs) {
+  return input.builder->emit1("conv", {input, kernel}, std::move(attrs));
+}
 Value fft(Value x, FftAttrs attrs) { return x.builder->emit1("fft", {x}, attrs); }
 
 // --- Random numbers.
-Value rng_bits(Value key, Value counter, Shape shape) { return key.builder->emit1("rng_bits", {key, counter}, RngBitsAttrs{std::move(shape)}); }
+Value rng_bits(Value key, Value counter, Shape shape) {
+  return key.builder->emit1("rng_bits", {key, counter}, RngBitsAttrs{std::move(shape)});
+}
 Value rng_uniform(Value key, Value counter, DType t, Shape shape) {
   return key.builder->emit1("rng_uniform", {key, counter}, RngRealAttrs{t, std::move(shape)});
 }
@@ -179,26 +210,33 @@ Values if_(Value predicate, ValuesIn operands, const RegionBody& then_body, cons
   const RegionBody bodies[] = {then_body, else_body};
   return predicate.builder->emit("if", all, {}, bodies);
 }
-Values while_(ValuesIn state, ValuesIn invariants, const RegionBody& condition, const RegionBody& body, std::int64_t max_trips) {
+Values while_(ValuesIn state, ValuesIn invariants, const RegionBody& condition, const RegionBody& body,
+              std::int64_t max_trips) {
   Values all(state.begin(), state.end());
   all.insert(all.end(), invariants.begin(), invariants.end());
   const RegionBody bodies[] = {condition, body};
   return builder_of(all, "while").emit("while", all, WhileAttrs{static_cast<int>(state.size()), max_trips}, bodies);
 }
 Values scan(ValuesIn state, ValuesIn sequences, ValuesIn invariants, const RegionBody& body, bool reverse) {
-  if (sequences.empty() || sequences[0].rank() == 0) throw ArgumentError("scan needs a sequence, whose dimension 0 it walks");
+  if (sequences.empty() || sequences[0].rank() == 0)
+    throw ArgumentError("scan needs a sequence, whose dimension 0 it walks");
   Values all(state.begin(), state.end());
   all.insert(all.end(), sequences.begin(), sequences.end());
   all.insert(all.end(), invariants.begin(), invariants.end());
-  const ScanAttrs attrs{static_cast<int>(state.size()), static_cast<int>(sequences.size()), sequences[0].shape()[0], reverse};
+  const ScanAttrs attrs{static_cast<int>(state.size()), static_cast<int>(sequences.size()), sequences[0].shape()[0],
+                        reverse};
   return sequences[0].builder->emit("scan", all, attrs, {&body, 1});
 }
 
 // --- Composites that belong to no family.
 Value softmax(Value x, int axis) { return x.builder->emit1("softmax", {x}, AxisAttrs{axis}); }
 Value log_softmax(Value x, int axis) { return x.builder->emit1("log_softmax", {x}, AxisAttrs{axis}); }
-Value logsumexp(Value x, std::vector<int> axes, bool keep) { return x.builder->emit1("logsumexp", {x}, MomentAttrs{std::move(axes), keep}); }
-Value mean(Value x, std::vector<int> axes, bool keep) { return x.builder->emit1("mean", {x}, MomentAttrs{std::move(axes), keep}); }
+Value logsumexp(Value x, std::vector<int> axes, bool keep) {
+  return x.builder->emit1("logsumexp", {x}, MomentAttrs{std::move(axes), keep});
+}
+Value mean(Value x, std::vector<int> axes, bool keep) {
+  return x.builder->emit1("mean", {x}, MomentAttrs{std::move(axes), keep});
+}
 Value var(Value x, std::vector<int> axes, bool keep, std::int64_t correction) {
   return x.builder->emit1("var", {x}, VarAttrs{std::move(axes), keep, correction});
 }

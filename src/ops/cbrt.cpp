@@ -27,7 +27,10 @@ extern const OpDef<NoAttributes> cbrt_op{
               sample({{bf16({5}), Fill::uniform, 0.3, 3}}),
               sample({{f64({3}), Fill::uniform, -3, -0.3}}),
               sample({{f64({3}), {27, -8, 2}}}).expects({{3, -2, 1.2599210498948732}}),
-              sample({{f32({4}), {-0.0, INFINITY, -INFINITY, NAN}}}).expects({{-0.0, INFINITY, -INFINITY, NAN}}).exact().without_gradients(),
+              sample({{f32({4}), {-0.0, INFINITY, -INFINITY, NAN}}})
+                  .expects({{-0.0, INFINITY, -INFINITY, NAN}})
+                  .exact()
+                  .without_gradients(),
               sample({i32({2})}).breaking("dtype"),
               sample({c64({2})}).breaking("dtype")};
     },

@@ -13,9 +13,8 @@ extern const OpDef<NoAttributes> clz_op{
     .constraints = {},
     .infer = infer_first<>,
     .meaning = Primitive<NoAttributes>{[](const NoAttributes&, const ReferenceCall& c) {
-      return map_bits<1>(c, [](int width, std::uint64_t x) {
-        return static_cast<std::uint64_t>(std::countl_zero(x) - (64 - width));
-      });
+      return map_bits<1>(
+          c, [](int width, std::uint64_t x) { return static_cast<std::uint64_t>(std::countl_zero(x) - (64 - width)); });
     }},
     .vjp = Vjp<NoAttributes>{zero_vjp<>},
     .jvp = zero_jvp<>,

@@ -28,9 +28,12 @@ HostTensor identity_of(Combine kind, DType t) {
 
 Value identity(Builder& b, Combine kind, DType t) { return constant(b, identity_of(kind, t)); }
 
-DType partial_type(Combine kind, DType t) { return kind == Combine::add || kind == Combine::mul ? default_accumulator(t) : t; }
+DType partial_type(Combine kind, DType t) {
+  return kind == Combine::add || kind == Combine::mul ? default_accumulator(t) : t;
+}
 
-template <class T> static T apply(Combine kind, T x, T y) {
+template <class T>
+static T apply(Combine kind, T x, T y) {
   if (kind == Combine::set) return y;
   if (kind == Combine::add) return x + y;
   if (kind == Combine::mul) return x * y;
@@ -43,25 +46,34 @@ void combine_element(Combine kind, HostTensor& y, std::int64_t i, const HostTens
   if (is_complex(t)) y.set_c128(i, apply(kind, y.get_c128(i), x.get_c128(j)));
   else if (is_floating(t)) y.set_f64(i, apply(kind, y.get_f64(i), x.get_f64(j)));
   else if (is_unsigned_integer(t)) y.set_u64(i, apply(kind, y.get_u64(i), x.get_u64(j)));
-  else if (kind == Combine::min || kind == Combine::max || kind == Combine::set) y.set_i64(i, apply(kind, y.get_i64(i), x.get_i64(j)));
-  else y.set_u64(i, apply(kind, static_cast<std::uint64_t>(y.get_i64(i)), static_cast<std::uint64_t>(x.get_i64(j))));  // wraps
+  else if (kind == Combine::min || kind == Combine::max || kind == Combine::set)
+    y.set_i64(i, apply(kind, y.get_i64(i), x.get_i64(j)));
+  else
+    y.set_u64(
+        i, apply(kind, static_cast<std::uint64_t>(y.get_i64(i)), static_cast<std::uint64_t>(x.get_i64(j))));  // wraps
 }
 
 Answer can_combine(Combine kind, DType t) {
   const bool ordered = kind == Combine::min || kind == Combine::max;
   if (is_complex(t) && ordered) return Answer::no("complex numbers have no order");
-  if (t == DType::boolean && !ordered && kind != Combine::set) return Answer::no("bool is combined by min (and) or max (or)");
+  if (t == DType::boolean && !ordered && kind != Combine::set)
+    return Answer::no("bool is combined by min (and) or max (or)");
   return true;
 }
 
 Value combined(Combine kind, Value x, Value y) {
   const bool logical = x.dtype() == DType::boolean;
   switch (kind) {
-    case Combine::add: return add(x, y);
-    case Combine::mul: return mul(x, y);
-    case Combine::min: return logical ? logical_and(x, y) : min(x, y);
-    case Combine::max: return logical ? logical_or(x, y) : max(x, y);
-    case Combine::set: break;
+    case Combine::add:
+      return add(x, y);
+    case Combine::mul:
+      return mul(x, y);
+    case Combine::min:
+      return logical ? logical_and(x, y) : min(x, y);
+    case Combine::max:
+      return logical ? logical_or(x, y) : max(x, y);
+    case Combine::set:
+      break;
   }
   return y;
 }

@@ -2,7 +2,8 @@
 
 namespace rlx::ops {
 
-constexpr Operand complex_operands[] = {{"re", DTypeSet{DType::f32, DType::f64}}, {"im", DTypeSet{DType::f32, DType::f64}}};
+constexpr Operand complex_operands[] = {{"re", DTypeSet{DType::f32, DType::f64}},
+                                        {"im", DTypeSet{DType::f32, DType::f64}}};
 
 constexpr DType complex_of(DType part) { return part == DType::f32 ? DType::c64 : DType::c128; }
 
@@ -34,7 +35,9 @@ extern const OpDef<NoAttributes> complex_op{
     .samples = []() -> Samples {
       return {sample({f64({2, 3}), f64({2, 3})}),
               sample({f32({5}), f32({5})}),
-              sample({{f32({3}), {1, -0.0, INFINITY}}, {f32({3}), {2, 0, NAN}}}).expects({{1, 2, -0.0, 0, INFINITY, NAN}}).exact(),
+              sample({{f32({3}), {1, -0.0, INFINITY}}, {f32({3}), {2, 0, NAN}}})
+                  .expects({{1, 2, -0.0, 0, INFINITY, NAN}})
+                  .exact(),
               sample({{f64({1}), {0.1}}, {f64({1}), {-0.2}}}).expects({{0.1, -0.2}}).exact(),
               sample({f32({2}), f32({3})}).breaking("C1"),
               sample({f32({2}), f64({2})}).breaking("C2"),

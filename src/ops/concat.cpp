@@ -8,7 +8,8 @@ constexpr Constraint<AxisAttrs> concat_constraints[] = {
      [](const AxisAttrs&, const Signature& s) {
        if (s.size() == 0) return Answer::no("none");
        for (std::size_t i = 1; i < s.size(); ++i)
-         if (s.dtype(i) != s.dtype(0) || s.rank(i) != s.rank(0)) return Answer::no(to_string(s.types[i]) + " and " + to_string(s.types[0]));
+         if (s.dtype(i) != s.dtype(0) || s.rank(i) != s.rank(0))
+           return Answer::no(to_string(s.types[i]) + " and " + to_string(s.types[0]));
        return Answer(true);
      }},
     {"C2", "0 <= axis < rank", [](const AxisAttrs& a, const Signature& s) { return axis_within(a.axis, s.rank(0)); }},
@@ -64,7 +65,9 @@ static Values concat_jvp(const JvpCall<AxisAttrs>& c) {
 static Batched concat_batch(const BatchCall<AxisAttrs>& c) {
   return {{concat(lead_with_batch(c.in, c.axes, c.size), c.attrs.axis + 1)}, {0}};
 }
-static ShardRule concat_shard(const AxisAttrs& a, const Signature& s) { return shard_positions(s, concat_infer(a, s), {a.axis}); }
+static ShardRule concat_shard(const AxisAttrs& a, const Signature& s) {
+  return shard_positions(s, concat_infer(a, s), {a.axis});
+}
 
 extern const OpDef<AxisAttrs> concat_op{
     .name = "concat",
@@ -79,12 +82,20 @@ extern const OpDef<AxisAttrs> concat_op{
     .shard = concat_shard,
     .cost = cost_moving<concat_infer, 0, AxisAttrs>,
     .samples = []() -> std::vector<Sample<AxisAttrs>> {
-      return {sample<AxisAttrs>({f64({2, 3}), f64({2, 1}), f64({2, 2})}, {1}), sample<AxisAttrs>({f64({2, 2})}, {0}),
-              sample<AxisAttrs>({{f32({1, 2}), {1, 2}}, {f32({2, 2}), {3, 4, 5, 6}}}, {0}).expects({{1, 2, 3, 4, 5, 6}}).exact(),
-              sample<AxisAttrs>({{tensor(DType::i4, {1}), {-1}}, {tensor(DType::i4, {2}), {2, 3}}}, {0}).expects({{-1, 2, 3}}).exact(),
-              sample<AxisAttrs>({f64({0, 2}), f64({1, 2})}, {0}), sample<AxisAttrs>({f32({2}), f64({2})}).breaking("C1"),
-              sample<AxisAttrs>({}).breaking("C1"), sample<AxisAttrs>({f32({2}), f32({2, 1})}).breaking("C1"),
-              sample<AxisAttrs>({f32({2}), f32({2})}, {1}).breaking("C2"), sample<AxisAttrs>({f32({})}, {0}).breaking("C2"),
+      return {sample<AxisAttrs>({f64({2, 3}), f64({2, 1}), f64({2, 2})}, {1}),
+              sample<AxisAttrs>({f64({2, 2})}, {0}),
+              sample<AxisAttrs>({{f32({1, 2}), {1, 2}}, {f32({2, 2}), {3, 4, 5, 6}}}, {0})
+                  .expects({{1, 2, 3, 4, 5, 6}})
+                  .exact(),
+              sample<AxisAttrs>({{tensor(DType::i4, {1}), {-1}}, {tensor(DType::i4, {2}), {2, 3}}}, {0})
+                  .expects({{-1, 2, 3}})
+                  .exact(),
+              sample<AxisAttrs>({f64({0, 2}), f64({1, 2})}, {0}),
+              sample<AxisAttrs>({f32({2}), f64({2})}).breaking("C1"),
+              sample<AxisAttrs>({}).breaking("C1"),
+              sample<AxisAttrs>({f32({2}), f32({2, 1})}).breaking("C1"),
+              sample<AxisAttrs>({f32({2}), f32({2})}, {1}).breaking("C2"),
+              sample<AxisAttrs>({f32({})}, {0}).breaking("C2"),
               sample<AxisAttrs>({f32({2, 2}), f32({2, 3})}, {0}).breaking("C3")};
     },
     .traits = Trait::indexing};

@@ -23,11 +23,9 @@ extern const OpDef<NoAttributes> conj_op{
     .shard = shard_elementwise<>,
     .cost = cost_elementwise<1>,
     .samples = []() -> Samples {
-      return {sample({c128({2, 3})}),
-              sample({c64({5})}),
+      return {sample({c128({2, 3})}), sample({c64({5})}),
               sample({{c64({3}), {1, 2, -3, -0.0, INFINITY, 0}}}).expects({{1, -2, -3, 0, INFINITY, -0.0}}).exact(),
-              sample({f32({2})}).breaking("dtype"),
-              sample({i32({2})}).breaking("dtype")};
+              sample({f32({2})}).breaking("dtype"), sample({i32({2})}).breaking("dtype")};
     },
     .traits = Trait::elementwise};
 

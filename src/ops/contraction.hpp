@@ -6,7 +6,9 @@ namespace rlx::ops {
 
 inline constexpr DTypeSet contractible = numbers | float8 | DTypeSet{DType::i4};
 
-inline DType accumulator(DType wanted, DType operand) { return wanted == DType::boolean ? default_accumulator(operand) : wanted; }
+inline DType accumulator(DType wanted, DType operand) {
+  return wanted == DType::boolean ? default_accumulator(operand) : wanted;
+}
 /// Constraint: `wanted` is bool (the default) or a type of the operand's kind that is at least as wide.
 inline Answer widens(DType wanted, DType operand) {
   const auto kind = [](DType t) { return is_floating(t) ? 0 : is_complex(t) ? 1 : is_signed_integer(t) ? 2 : 3; };

@@ -4,10 +4,14 @@
 
 namespace rlx::ops {
 
-inline constexpr std::string_view region_by_region = "handled by src/transform: control flow is differentiated region by region";
-inline constexpr std::string_view batch_region_by_region = "handled by src/transform: control flow is batched region by region";
-inline constexpr std::string_view shard_region_by_region = "handled by src/transform: control flow is sharded region by region";
-inline constexpr std::string_view cost_of_regions = "the cost of control flow is that of its regions, as often as they run";
+inline constexpr std::string_view region_by_region =
+    "handled by src/transform: control flow is differentiated region by region";
+inline constexpr std::string_view batch_region_by_region =
+    "handled by src/transform: control flow is batched region by region";
+inline constexpr std::string_view shard_region_by_region =
+    "handled by src/transform: control flow is sharded region by region";
+inline constexpr std::string_view cost_of_regions =
+    "the cost of control flow is that of its regions, as often as they run";
 
 inline std::string types_text(std::span<const Type> types) {
   std::string s;

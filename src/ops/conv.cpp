@@ -11,16 +11,22 @@ static Dim conv_dilated(const Dim& n, std::int64_t distance) { return distance =
 static Dim conv_padded(const ConvAttrs& a, const Shape& input, std::size_t d) {
   return conv_dilated(input[d + 1], entry(a.input_dilation, d, 1)) + entry(a.low, d, 0) + entry(a.high, d, 0);
 }
-static Dim conv_window(const ConvAttrs& a, const Shape& kernel, std::size_t d) { return conv_dilated(kernel[d], entry(a.kernel_dilation, d, 1)); }
+static Dim conv_window(const ConvAttrs& a, const Shape& kernel, std::size_t d) {
+  return conv_dilated(kernel[d], entry(a.kernel_dilation, d, 1));
+}
 
 constexpr Constraint<ConvAttrs> conv_constraints[] = {
     {"C1", "input and kernel have one dtype and one rank of at least 2",
-     [](const ConvAttrs&, const Signature& s) { return Answer(s.dtype(0) == s.dtype(1) && s.rank(0) == s.rank(1) && s.rank(0) >= 2); }},
+     [](const ConvAttrs&, const Signature& s) {
+       return Answer(s.dtype(0) == s.dtype(1) && s.rank(0) == s.rank(1) && s.rank(0) >= 2);
+     }},
     {"C2", "lists have an entry for each spatial dimension or are empty",
      [](const ConvAttrs& a, const Signature& s) {
        const int n = conv_spatial(s);
-       return empty_or_length(a.stride.size(), n, "stride") && empty_or_length(a.low.size(), n, "low") && empty_or_length(a.high.size(), n, "high") &&
-              empty_or_length(a.input_dilation.size(), n, "input_dilation") && empty_or_length(a.kernel_dilation.size(), n, "kernel_dilation");
+       return empty_or_length(a.stride.size(), n, "stride") && empty_or_length(a.low.size(), n, "low") &&
+              empty_or_length(a.high.size(), n, "high") &&
+              empty_or_length(a.input_dilation.size(), n, "input_dilation") &&
+              empty_or_length(a.kernel_dilation.size(), n, "kernel_dilation");
      }},
     {"C3", "groups, strides and dilations are positive",
      [](const ConvAttrs& a, const Signature&) {
@@ -30,13 +36,18 @@ constexpr Constraint<ConvAttrs> conv_constraints[] = {
        return Answer(a.groups >= 1);
      }},
     {"C4", "channels of input = groups * channels of kernel",
-     [](const ConvAttrs& a, const Signature& s) { return s.equal(s.shape(0).back(), s.shape(1)[s.shape(1).size() - 2] * a.groups); }},
+     [](const ConvAttrs& a, const Signature& s) {
+       return s.equal(s.shape(0).back(), s.shape(1)[s.shape(1).size() - 2] * a.groups);
+     }},
     {"C5", "groups divides the features of kernel",
-     [](const ConvAttrs& a, const Signature& s) { return a.groups == 1 ? Answer(true) : s.equal(mod(s.shape(1).back(), a.groups), 0); }},
+     [](const ConvAttrs& a, const Signature& s) {
+       return a.groups == 1 ? Answer(true) : s.equal(mod(s.shape(1).back(), a.groups), 0);
+     }},
     {"C6", "spatial dimensions of input and kernel are not empty",
      [](const ConvAttrs&, const Signature& s) {
        Answer all = true;
-       for (int d = 0; d < conv_spatial(s); ++d) all = std::move(all) && s.less_equal(1, s.tensor(0).dim(d + 1)) && s.less_equal(1, s.tensor(1).dim(d));
+       for (int d = 0; d < conv_spatial(s); ++d)
+         all = std::move(all) && s.less_equal(1, s.tensor(0).dim(d + 1)) && s.less_equal(1, s.tensor(1).dim(d));
        return all;
      }},
     {"C7", "the dilated kernel fits into the dilated and padded input",
@@ -71,7 +82,8 @@ static HostValues conv_reference(const ConvAttrs& a, const ReferenceCall& c) {
       from[0] = p[0];
       from.back() = group * channels + w.back();
       for (std::size_t d = 0; d < spatial; ++d) {
-        const std::int64_t at = p[d + 1] * entry(a.stride, d, 1) + w[d] * entry(a.kernel_dilation, d, 1) - entry(a.low, d, 0);
+        const std::int64_t at =
+            p[d + 1] * entry(a.stride, d, 1) + w[d] * entry(a.kernel_dilation, d, 1) - entry(a.low, d, 0);
         const std::int64_t step = entry(a.input_dilation, d, 1);
         if (at < 0 || at % step != 0 || at / step >= x.shape()[d + 1]) return;
         from[d + 1] = at / step;
@@ -100,16 +112,19 @@ static Value conv_merge(Value x, int axis) {  // dimensions axis and axis + 1
   return reshape(x, s);
 }
 
-// A convolution of the cotangent, spread by the stride, with the reversed kernel whose channels and features are exchanged.
+// A convolution of the cotangent, spread by the stride, with the reversed kernel whose channels and features are
+// exchanged.
 static Value conv_pull_input(const ConvAttrs& a, Value k, Value t, Shape x) {
   const int spatial = static_cast<int>(x.size()) - 2;
   const Shape ks = k.shape(), ts = t.shape();
-  ConvAttrs r{.input_dilation = a.stride, .kernel_dilation = a.kernel_dilation, .groups = a.groups, .accumulate = a.accumulate};
+  ConvAttrs r{
+      .input_dilation = a.stride, .kernel_dilation = a.kernel_dilation, .groups = a.groups, .accumulate = a.accumulate};
   r.stride = a.input_dilation;
   for (std::size_t d = 0; d < static_cast<std::size_t>(spatial); ++d) {
     const std::int64_t window = conv_size(conv_window(a, ks, d)), low = window - 1 - entry(a.low, d, 0);
     r.low.push_back(low);
-    const Dim whole = conv_dilated(x[d + 1], entry(a.input_dilation, d, 1)), spread = conv_dilated(ts[d + 1], entry(a.stride, d, 1));
+    const Dim whole = conv_dilated(x[d + 1], entry(a.input_dilation, d, 1)),
+              spread = conv_dilated(ts[d + 1], entry(a.stride, d, 1));
     r.high.push_back(conv_size(whole + (window - 1) - low - spread));
   }
   Value swapped = conv_split(reverse(k, axes_upto(spatial)), spatial + 1, a.groups);  // [spatial, C / g, g, F / g]
@@ -123,10 +138,15 @@ static Value conv_pull_input(const ConvAttrs& a, Value k, Value t, Shape x) {
 static Value conv_pull_kernel(const ConvAttrs& a, Value x, Value t, Shape k) {
   const int spatial = static_cast<int>(k.size()) - 2, last = spatial + 1;
   const Shape xs = x.shape(), ts = t.shape();
-  ConvAttrs r{.low = a.low, .input_dilation = a.input_dilation, .kernel_dilation = a.stride, .groups = a.groups, .accumulate = a.accumulate};
+  ConvAttrs r{.low = a.low,
+              .input_dilation = a.input_dilation,
+              .kernel_dilation = a.stride,
+              .groups = a.groups,
+              .accumulate = a.accumulate};
   r.stride = a.kernel_dilation;
   for (std::size_t d = 0; d < static_cast<std::size_t>(spatial); ++d) {
-    const Dim whole = conv_dilated(xs[d + 1], entry(a.input_dilation, d, 1)), window = conv_dilated(ts[d + 1], entry(a.stride, d, 1));
+    const Dim whole = conv_dilated(xs[d + 1], entry(a.input_dilation, d, 1)),
+              window = conv_dilated(ts[d + 1], entry(a.stride, d, 1));
     r.high.push_back(conv_size(conv_window(a, k, d) + window - 1 - whole - entry(a.low, d, 0)));
   }
   Axes inner = shifted(axes_upto(spatial));
@@ -136,7 +156,8 @@ static Value conv_pull_kernel(const ConvAttrs& a, Value x, Value t, Shape k) {
   Axes kernel = inner;  // [spatial, N, F] of [N, spatial, F]
   kernel.push_back(0);
   kernel.push_back(last);
-  const Value y = conv(conv_merge(transpose(conv_split(x, last, a.groups), input), last), transpose(t, kernel), r);  // [C / g, spatial, F]
+  const Value y = conv(conv_merge(transpose(conv_split(x, last, a.groups), input), last), transpose(t, kernel),
+                       r);  // [C / g, spatial, F]
   return transpose(y, kernel);
 }
 
@@ -163,8 +184,8 @@ static Batched conv_batch(const BatchCall<ConvAttrs>& c) {
   }
   ConvAttrs a = c.attrs;
   a.groups *= conv_size(c.size);
-  const Value x = conv_merge(move_axis(lead(c.in[0], c.axes[0], c.size), 0, last), last);    // [N, spatial, B * C]
-  const Value k = conv_merge(move_axis(lead(c.in[1], c.axes[1], c.size), 0, last), last);    // [spatial, C / g, B * F]
+  const Value x = conv_merge(move_axis(lead(c.in[0], c.axes[0], c.size), 0, last), last);  // [N, spatial, B * C]
+  const Value k = conv_merge(move_axis(lead(c.in[1], c.axes[1], c.size), 0, last), last);  // [spatial, C / g, B * F]
   return {{conv_split(conv(x, k, a), last, conv_size(c.size))}, {last}};
 }
 
@@ -178,8 +199,10 @@ static ShardRule conv_shard(const ConvAttrs& a, const Signature& s) {
   for (int i = 0; i < spatial; ++i) {
     const auto d = static_cast<std::size_t>(i);
     const Dim window = conv_window(a, s.shape(1), d);
-    const bool same = entry(a.stride, d, 1) == 1 && entry(a.input_dilation, d, 1) == 1 && window == entry(a.low, d, 0) * 2 + 1 && entry(a.low, d, 0) == entry(a.high, d, 0);
-    r.factors.push_back(same ? ShardRule::Factor{K::halo, static_cast<int>(entry(a.low, d, 0))} : ShardRule::Factor{K::whole, 0});
+    const bool same = entry(a.stride, d, 1) == 1 && entry(a.input_dilation, d, 1) == 1 &&
+                      window == entry(a.low, d, 0) * 2 + 1 && entry(a.low, d, 0) == entry(a.high, d, 0);
+    r.factors.push_back(same ? ShardRule::Factor{K::halo, static_cast<int>(entry(a.low, d, 0))}
+                             : ShardRule::Factor{K::whole, 0});
     x.push_back(i + 1);
     y.push_back(i + 1);
     k.push_back(-1);
@@ -215,22 +238,40 @@ extern const OpDef<ConvAttrs> conv_op{
     .cost = conv_cost,
     .samples = []() -> std::vector<Sample<ConvAttrs>> {
       using C = ConvAttrs;
-      const auto with = [](auto change) { C a; change(a); return a; };
+      const auto with = [](auto change) {
+        C a;
+        change(a);
+        return a;
+      };
       const SampleOperand x{f32({1, 4, 1}), {1, 2, 3, 4}}, k{f32({2, 1, 1}), {1, 10}};
       return {sample<C>({f64({2, 5, 6, 3}), f64({3, 2, 3, 4})}, C{{2, 1}, {1, 0}, {1, 1}, {}, {1, 2}}),
               sample<C>({f64({2, 5, 4}), f64({2, 2, 6})}, C{{2}, {1}, {2}, {3}, {2}, 2}),
-              sample<C>({f64({1, 7, 3}), f64({3, 1, 3})}, C{{3}, {-1}, {1}, {}, {}, 3}), sample<C>({f64({2, 3}), f64({3, 4})}),
-              sample<C>({c128({1, 3, 1}), c128({2, 1, 1})}), sample<C>({x, k}).expects({{21, 32, 43}}).exact(),
-              sample<C>({x, k}, with([](C& a) { a.stride = {2}; a.low = {1}; })).expects({{10, 32}}).exact(),
+              sample<C>({f64({1, 7, 3}), f64({3, 1, 3})}, C{{3}, {-1}, {1}, {}, {}, 3}),
+              sample<C>({f64({2, 3}), f64({3, 4})}),
+              sample<C>({c128({1, 3, 1}), c128({2, 1, 1})}),
+              sample<C>({x, k}).expects({{21, 32, 43}}).exact(),
+              sample<C>({x, k}, with([](C& a) {
+                          a.stride = {2};
+                          a.low = {1};
+                        }))
+                  .expects({{10, 32}})
+                  .exact(),
               sample<C>({x, k}, with([](C& a) { a.kernel_dilation = {2}; })).expects({{31, 42}}).exact(),
               sample<C>({x, k}, with([](C& a) { a.input_dilation = {2}; })).expects({{1, 20, 2, 30, 3, 40}}).exact(),
-              sample<C>({{f32({1, 1, 2}), {2, 3}}, {f32({1, 1, 2}), {5, 7}}}, with([](C& a) { a.groups = 2; })).expects({{10, 21}}).exact(),
-              sample<C>({f64({0, 3, 1}), f64({2, 1, 2})}), sample<C>({f64({1, 3, 0}), f64({2, 0, 2})}).expects({{0, 0, 0, 0}}).exact(),
-              sample<C>({f32({1, 4, 1}), f64({2, 1, 1})}).breaking("C1"), sample<C>({f32({1, 4, 1}), f32({2, 2, 1, 1})}).breaking("C1"),
-              sample<C>({x, k}, with([](C& a) { a.stride = {1, 1}; })).breaking("C2"), sample<C>({x, k}, with([](C& a) { a.stride = {0}; })).breaking("C3"),
-              sample<C>({x, k}, with([](C& a) { a.groups = 0; })).breaking("C3"), sample<C>({f32({1, 4, 3}), f32({2, 2, 1})}).breaking("C4"),
+              sample<C>({{f32({1, 1, 2}), {2, 3}}, {f32({1, 1, 2}), {5, 7}}}, with([](C& a) { a.groups = 2; }))
+                  .expects({{10, 21}})
+                  .exact(),
+              sample<C>({f64({0, 3, 1}), f64({2, 1, 2})}),
+              sample<C>({f64({1, 3, 0}), f64({2, 0, 2})}).expects({{0, 0, 0, 0}}).exact(),
+              sample<C>({f32({1, 4, 1}), f64({2, 1, 1})}).breaking("C1"),
+              sample<C>({f32({1, 4, 1}), f32({2, 2, 1, 1})}).breaking("C1"),
+              sample<C>({x, k}, with([](C& a) { a.stride = {1, 1}; })).breaking("C2"),
+              sample<C>({x, k}, with([](C& a) { a.stride = {0}; })).breaking("C3"),
+              sample<C>({x, k}, with([](C& a) { a.groups = 0; })).breaking("C3"),
+              sample<C>({f32({1, 4, 3}), f32({2, 2, 1})}).breaking("C4"),
               sample<C>({f32({1, 4, 2}), f32({2, 1, 3})}, with([](C& a) { a.groups = 2; })).breaking("C5"),
-              sample<C>({f32({1, 0, 1}), f32({1, 1, 1})}).breaking("C6"), sample<C>({x, f32({5, 1, 1})}).breaking("C7"),
+              sample<C>({f32({1, 0, 1}), f32({1, 1, 1})}).breaking("C6"),
+              sample<C>({x, f32({5, 1, 1})}).breaking("C7"),
               sample<C>({x, k}, with([](C& a) { a.accumulate = DType::bf16; })).breaking("C8")};
     }};
 

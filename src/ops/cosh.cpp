@@ -28,8 +28,12 @@ extern const OpDef<NoAttributes> cosh_op{
               sample({c128({4})}),
               sample({c64({3})}),
               sample({{f64({3}), {0, 1, 2}}}).expects({{1, 1.5430806348152437, 3.7621956910836314}}),
-              sample({{f32({4}), {-0.0, 100, -INFINITY, NAN}}}).expects({{1, INFINITY, INFINITY, NAN}}).exact().without_gradients(),
-              sample({{c128({2}), {0, 1.0471975511965979, 1, 1}}}).expects({{0.5, 0, 0.833730025131149, 0.9888977057628651}}),
+              sample({{f32({4}), {-0.0, 100, -INFINITY, NAN}}})
+                  .expects({{1, INFINITY, INFINITY, NAN}})
+                  .exact()
+                  .without_gradients(),
+              sample({{c128({2}), {0, 1.0471975511965979, 1, 1}}})
+                  .expects({{0.5, 0, 0.833730025131149, 0.9888977057628651}}),
               sample({i32({2})}).breaking("dtype")};
     },
     .traits = Trait::elementwise};

@@ -10,11 +10,16 @@ static Axes joined(Axes a, const Axes& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
-static Axes lhs_free(const DotGeneralAttrs& a, int rank) { return axes_except(rank, joined(a.lhs_batch, a.lhs_contract)); }
-static Axes rhs_free(const DotGeneralAttrs& a, int rank) { return axes_except(rank, joined(a.rhs_batch, a.rhs_contract)); }
+static Axes lhs_free(const DotGeneralAttrs& a, int rank) {
+  return axes_except(rank, joined(a.lhs_batch, a.lhs_contract));
+}
+static Axes rhs_free(const DotGeneralAttrs& a, int rank) {
+  return axes_except(rank, joined(a.rhs_batch, a.rhs_contract));
+}
 static Answer paired_dims(const Signature& s, const Axes& lhs, const Axes& rhs) {
   Answer all = true;
-  for (std::size_t i = 0; i < lhs.size(); ++i) all = std::move(all) && s.equal(s.tensor(0).dim(lhs[i]), s.tensor(1).dim(rhs[i]));
+  for (std::size_t i = 0; i < lhs.size(); ++i)
+    all = std::move(all) && s.equal(s.tensor(0).dim(lhs[i]), s.tensor(1).dim(rhs[i]));
   return all;
 }
 
@@ -30,14 +35,17 @@ constexpr Constraint<DotGeneralAttrs> dot_general_constraints[] = {
      }},
     {"C3", "batch and contracting dimensions of each operand are distinct and within its rank",
      [](const DotGeneralAttrs& a, const Signature& s) {
-       return axes_distinct(joined(a.lhs_batch, a.lhs_contract), s.rank(0)) && axes_distinct(joined(a.rhs_batch, a.rhs_contract), s.rank(1));
+       return axes_distinct(joined(a.lhs_batch, a.lhs_contract), s.rank(0)) &&
+              axes_distinct(joined(a.rhs_batch, a.rhs_contract), s.rank(1));
      }},
     {"C4", "paired batch dimensions are equal",
      [](const DotGeneralAttrs& a, const Signature& s) { return paired_dims(s, a.lhs_batch, a.rhs_batch); }},
     {"C5", "paired contracting dimensions are equal",
      [](const DotGeneralAttrs& a, const Signature& s) { return paired_dims(s, a.lhs_contract, a.rhs_contract); }},
     {"C6", "accumulate and result are bool (the default) or at least as wide as the operands",
-     [](const DotGeneralAttrs& a, const Signature& s) { return widens(a.accumulate, s.dtype(0)) && widens(a.result, s.dtype(0)); }},
+     [](const DotGeneralAttrs& a, const Signature& s) {
+       return widens(a.accumulate, s.dtype(0)) && widens(a.result, s.dtype(0));
+     }},
     {"C7", "algorithms other than exact take f32 operands", [](const DotGeneralAttrs& a, const Signature& s) {
        return Answer(a.algorithm == Algorithm::exact || s.dtype(0) == DType::f32);
      }}};
@@ -76,18 +84,21 @@ static HostValues dot_general_reference(const DotGeneralAttrs& a, const Referenc
   return {r};
 }
 
-// The cotangent contracted with the other operand over the latter's free dimensions; then dimensions go back to their order.
-// A cotangent wider than the operands makes the product in its type: nothing is narrowed before the end.
+// The cotangent contracted with the other operand over the latter's free dimensions; then dimensions go back to their
+// order. A cotangent wider than the operands makes the product in its type: nothing is narrowed before the end.
 static Value dot_general_pull(const VjpCall<DotGeneralAttrs>& c, bool left) {
   const DotGeneralAttrs& a = c.attrs;
   const Value self = c.in[left ? 0 : 1], t = c.cotangent[0];
   const Value other = convert(conj(c.in[left ? 1 : 0]), t.dtype());
   const int batch = static_cast<int>(a.lhs_batch.size()), lhs_rank = c.in[0].rank(), rhs_rank = c.in[1].rank();
   const Axes &self_batch = left ? a.lhs_batch : a.rhs_batch, &other_batch = left ? a.rhs_batch : a.lhs_batch;
-  const Axes &self_contract = left ? a.lhs_contract : a.rhs_contract, &other_contract = left ? a.rhs_contract : a.lhs_contract;
-  const Axes self_free = left ? lhs_free(a, lhs_rank) : rhs_free(a, rhs_rank), other_free = left ? rhs_free(a, rhs_rank) : lhs_free(a, lhs_rank);
+  const Axes &self_contract = left ? a.lhs_contract : a.rhs_contract,
+             &other_contract = left ? a.rhs_contract : a.lhs_contract;
+  const Axes self_free = left ? lhs_free(a, lhs_rank) : rhs_free(a, rhs_rank),
+             other_free = left ? rhs_free(a, rhs_rank) : lhs_free(a, lhs_rank);
   const int first = left ? batch + static_cast<int>(self_free.size()) : batch;  // of other's free dimensions in t
-  DotGeneralAttrs d{axes_upto(batch), other_batch, shifted(axes_upto(static_cast<int>(other_free.size())), first), other_free};
+  DotGeneralAttrs d{axes_upto(batch), other_batch, shifted(axes_upto(static_cast<int>(other_free.size())), first),
+                    other_free};
   if (t.dtype() == self.dtype()) d.accumulate = a.accumulate;
   if (t.dtype() == DType::f32) d.algorithm = a.algorithm;
   const Value r = dot_general(t, other, d);
@@ -118,14 +129,18 @@ static Batched dot_general_batch(const BatchCall<DotGeneralAttrs>& c) {
   if (right) a.rhs_batch = shifted(a.rhs_batch), a.rhs_contract = shifted(a.rhs_contract);
   if (left && right) a.lhs_batch.insert(a.lhs_batch.begin(), 0), a.rhs_batch.insert(a.rhs_batch.begin(), 0);
   else at = left ? static_cast<int>(a.lhs_batch.size()) : c.in[0].rank() - static_cast<int>(a.lhs_contract.size());
-  const Value x = left ? lead(c.in[0], c.axes[0], c.size) : c.in[0], y = right ? lead(c.in[1], c.axes[1], c.size) : c.in[1];
+  const Value x = left ? lead(c.in[0], c.axes[0], c.size) : c.in[0],
+              y = right ? lead(c.in[1], c.axes[1], c.size) : c.in[1];
   return {{dot_general(x, y, a)}, {at}};
 }
 
 static ShardRule dot_general_shard(const DotGeneralAttrs& a, const Signature& s) {
   ShardRule r;
   Axes x(s.shape(0).size(), -1), y(s.shape(1).size(), -1), out;
-  const auto factor = [&](ShardRule::Kind kind) { r.factors.push_back({kind, 0}); return static_cast<int>(r.factors.size()) - 1; };
+  const auto factor = [&](ShardRule::Kind kind) {
+    r.factors.push_back({kind, 0});
+    return static_cast<int>(r.factors.size()) - 1;
+  };
   const auto at = [](Axes& axes, int d) -> int& { return axes[static_cast<std::size_t>(d)]; };
   for (std::size_t i = 0; i < a.lhs_batch.size(); ++i) {
     out.push_back(factor(ShardRule::Kind::passed));
@@ -133,7 +148,8 @@ static ShardRule dot_general_shard(const DotGeneralAttrs& a, const Signature& s)
   }
   for (int d : lhs_free(a, s.rank(0))) out.push_back(at(x, d) = factor(ShardRule::Kind::passed));
   for (int d : rhs_free(a, s.rank(1))) out.push_back(at(y, d) = factor(ShardRule::Kind::passed));
-  for (std::size_t i = 0; i < a.lhs_contract.size(); ++i) at(x, a.lhs_contract[i]) = at(y, a.rhs_contract[i]) = factor(ShardRule::Kind::reduced);
+  for (std::size_t i = 0; i < a.lhs_contract.size(); ++i)
+    at(x, a.lhs_contract[i]) = at(y, a.rhs_contract[i]) = factor(ShardRule::Kind::reduced);
   r.operands = {x, y};
   r.results = {out};
   return r;
@@ -161,24 +177,43 @@ extern const OpDef<DotGeneralAttrs> dot_general_op{
     .samples = []() -> std::vector<Sample<DotGeneralAttrs>> {
       using D = DotGeneralAttrs;
       const D product{{}, {}, {1}, {0}};
-      const auto typed = [](DType accumulate, DType result, Algorithm algorithm = Algorithm::exact) { return D{{}, {}, {1}, {0}, accumulate, result, algorithm}; };
+      const auto typed = [](DType accumulate, DType result, Algorithm algorithm = Algorithm::exact) {
+        return D{{}, {}, {1}, {0}, accumulate, result, algorithm};
+      };
       const SampleOperand x{f32({2, 2}), {1, 2, 3, 4}}, y{f32({2, 2}), {5, 6, 7, 8}};
-      return {sample<D>({f64({3, 4}), f64({4, 2})}, product), sample<D>({f64({2, 3, 4, 5}), f64({5, 2, 4, 3})}, D{{0}, {1}, {3, 2}, {0, 2}}),
-              sample<D>({f64({4, 2, 3}), f64({3, 4, 2})}, D{{1, 0}, {2, 1}, {2}, {0}}), sample<D>({f64({2}), f64({3})}),
-              sample<D>({c128({2, 3}), c128({3, 2})}, product), sample<D>({x, y}, product).expects({{19, 22, 43, 50}}).exact(),
-              sample<D>({x, y}, D{{0}, {0}, {}, {}}).expects({{5, 6, 10, 12, 21, 24, 28, 32}}).exact(),
-              sample<D>({{c64({1, 1}), {1, 2}}, {c64({1, 1}), {3, -1}}}, product).expects({{5, 5}}).exact(),
-              sample<D>({{bf16({1, 2}), {256, 1}}, {bf16({2, 1}), {1, 1}}}, typed(DType::boolean, DType::f32)).expects({{257}}).exact(),
-              sample<D>({{tensor(DType::i8, {1, 2}), {100, 100}}, {tensor(DType::i8, {2, 1}), {100, 100}}}, typed(DType::boolean, DType::i32)).expects({{20000}}).exact(),
-              sample<D>({{tensor(DType::i8, {1, 1}), {100}}, {tensor(DType::i8, {1, 1}), {3}}}, product).expects({{44}}).exact(),
-              sample<D>({{tensor(DType::f8e4m3fn, {1, 1}), {1.5}}, {tensor(DType::f8e5m2, {1, 1}), {4}}}, typed(DType::boolean, DType::f32)).expects({{6}}).exact(),
-              sample<D>({f64({2, 0}), f64({0, 3})}, product).expects({{0, 0, 0, 0, 0, 0}}).exact(), sample<D>({f64({}), f64({})}),
-              sample<D>({f32({2, 2}), f64({2, 2})}, product).breaking("C1"), sample<D>({f32({2, 2}), f32({2, 2})}, D{{0}, {}, {}, {}}).breaking("C2"),
-              sample<D>({f32({2, 2}), f32({2, 2})}, D{{0}, {0}, {0}, {1}}).breaking("C3"),
-              sample<D>({f32({2, 2}), f32({3, 2})}, D{{0}, {0}, {}, {}}).breaking("C4"), sample<D>({f32({2, 3}), f32({2, 2})}, product).breaking("C5"),
-              sample<D>({f64({2, 2}), f64({2, 2})}, typed(DType::f32, DType::boolean)).breaking("C6"),
-              sample<D>({f32({2, 2}), f32({2, 2})}, typed(DType::boolean, DType::i32)).breaking("C6"),
-              sample<D>({f64({2, 2}), f64({2, 2})}, typed(DType::boolean, DType::boolean, Algorithm::tf32)).breaking("C7")};
+      return {
+          sample<D>({f64({3, 4}), f64({4, 2})}, product),
+          sample<D>({f64({2, 3, 4, 5}), f64({5, 2, 4, 3})}, D{{0}, {1}, {3, 2}, {0, 2}}),
+          sample<D>({f64({4, 2, 3}), f64({3, 4, 2})}, D{{1, 0}, {2, 1}, {2}, {0}}),
+          sample<D>({f64({2}), f64({3})}),
+          sample<D>({c128({2, 3}), c128({3, 2})}, product),
+          sample<D>({x, y}, product).expects({{19, 22, 43, 50}}).exact(),
+          sample<D>({x, y}, D{{0}, {0}, {}, {}}).expects({{5, 6, 10, 12, 21, 24, 28, 32}}).exact(),
+          sample<D>({{c64({1, 1}), {1, 2}}, {c64({1, 1}), {3, -1}}}, product).expects({{5, 5}}).exact(),
+          sample<D>({{bf16({1, 2}), {256, 1}}, {bf16({2, 1}), {1, 1}}}, typed(DType::boolean, DType::f32))
+              .expects({{257}})
+              .exact(),
+          sample<D>({{tensor(DType::i8, {1, 2}), {100, 100}}, {tensor(DType::i8, {2, 1}), {100, 100}}},
+                    typed(DType::boolean, DType::i32))
+              .expects({{20000}})
+              .exact(),
+          sample<D>({{tensor(DType::i8, {1, 1}), {100}}, {tensor(DType::i8, {1, 1}), {3}}}, product)
+              .expects({{44}})
+              .exact(),
+          sample<D>({{tensor(DType::f8e4m3fn, {1, 1}), {1.5}}, {tensor(DType::f8e5m2, {1, 1}), {4}}},
+                    typed(DType::boolean, DType::f32))
+              .expects({{6}})
+              .exact(),
+          sample<D>({f64({2, 0}), f64({0, 3})}, product).expects({{0, 0, 0, 0, 0, 0}}).exact(),
+          sample<D>({f64({}), f64({})}),
+          sample<D>({f32({2, 2}), f64({2, 2})}, product).breaking("C1"),
+          sample<D>({f32({2, 2}), f32({2, 2})}, D{{0}, {}, {}, {}}).breaking("C2"),
+          sample<D>({f32({2, 2}), f32({2, 2})}, D{{0}, {0}, {0}, {1}}).breaking("C3"),
+          sample<D>({f32({2, 2}), f32({3, 2})}, D{{0}, {0}, {}, {}}).breaking("C4"),
+          sample<D>({f32({2, 3}), f32({2, 2})}, product).breaking("C5"),
+          sample<D>({f64({2, 2}), f64({2, 2})}, typed(DType::f32, DType::boolean)).breaking("C6"),
+          sample<D>({f32({2, 2}), f32({2, 2})}, typed(DType::boolean, DType::i32)).breaking("C6"),
+          sample<D>({f64({2, 2}), f64({2, 2})}, typed(DType::boolean, DType::boolean, Algorithm::tf32)).breaking("C7")};
     }};
 
 }  // namespace rlx::ops

@@ -16,7 +16,9 @@ constexpr Constraint<DynamicSliceAttrs> dynamic_slice_constraints[] = {
        return all;
      }}};
 
-static Types dynamic_slice_infer(const DynamicSliceAttrs& a, const Signature& s) { return {tensor(s.dtype(0), a.sizes)}; }
+static Types dynamic_slice_infer(const DynamicSliceAttrs& a, const Signature& s) {
+  return {tensor(s.dtype(0), a.sizes)};
+}
 
 static HostValues dynamic_slice_reference(const DynamicSliceAttrs&, const ReferenceCall& c) {
   const HostTensor& x = c.tensor(0);
@@ -80,7 +82,8 @@ extern const OpDef<DynamicSliceAttrs> dynamic_slice_op{
               sample<DynamicSliceAttrs>({{f32({4}), {1, 2, 3, 4}}, one}, {{2}}).expects({{2, 3}}).exact(),
               sample<DynamicSliceAttrs>({{f32({4}), {1, 2, 3, 4}}, far}, {{3}}).expects({{2, 3, 4}}).exact(),
               sample<DynamicSliceAttrs>({{f32({4}), {1, 2, 3, 4}}, minus}, {{1}}).expects({{1}}).exact(),
-              sample<DynamicSliceAttrs>({f64({3}), one}, {{0}}), sample<DynamicSliceAttrs>({f64({})}),
+              sample<DynamicSliceAttrs>({f64({3}), one}, {{0}}),
+              sample<DynamicSliceAttrs>({f64({})}),
               sample<DynamicSliceAttrs>({f32({4, 5}), one}, {{2, 3}}).breaking("C1"),
               sample<DynamicSliceAttrs>({f32({4, 5}), one, far}, {{2, 3}}).breaking("C1"),
               sample<DynamicSliceAttrs>({f32({4}), i32({1})}, {{2}}).breaking("C1"),

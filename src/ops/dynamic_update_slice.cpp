@@ -7,12 +7,15 @@ constexpr Operand dynamic_update_slice_operands[] = {
     {"x", storable}, {"update", storable}, {"start", index_types, OperandKind::tensor, true}};
 constexpr Constraint<NoAttributes> dynamic_update_slice_constraints[] = {
     {"C1", "update has the dtype and rank of x",
-     [](const NoAttributes&, const Signature& s) { return Answer(s.dtype(0) == s.dtype(1) && s.rank(0) == s.rank(1)); }},
+     [](const NoAttributes&, const Signature& s) {
+       return Answer(s.dtype(0) == s.dtype(1) && s.rank(0) == s.rank(1));
+     }},
     {"C2", "start is a scalar for each dimension of x, all of one dtype",
      [](const NoAttributes&, const Signature& s) { return index_scalars(s, 2, s.shape(0).size()); }},
     {"C3", "no dimension of update exceeds x's", [](const NoAttributes&, const Signature& s) {
        Answer all = true;
-       for (std::size_t i = 0; i < s.shape(0).size(); ++i) all = std::move(all) && s.less_equal(s.shape(1)[i], s.shape(0)[i]);
+       for (std::size_t i = 0; i < s.shape(0).size(); ++i)
+         all = std::move(all) && s.less_equal(s.shape(1)[i], s.shape(0)[i]);
        return all;
      }}};
 
@@ -58,7 +61,8 @@ static Batched dynamic_update_slice_batch(const BatchCall<NoAttributes>& c) {
   std::vector<Dim> upper;
   const Shape xs = x.shape(), us = update.shape();
   for (std::size_t d = 1; d < xs.size(); ++d) upper.push_back(xs[d] - us[d]);
-  const Value indices = clamp_indices(stacked_starts(starts, c.axes.subspan(2), c.size), 1, std::vector<Dim>(upper.size(), 0), upper);
+  const Value indices =
+      clamp_indices(stacked_starts(starts, c.axes.subspan(2), c.size), 1, std::vector<Dim>(upper.size(), 0), upper);
   return {{scatter(x, indices, update, a)}, {0}};
 }
 
@@ -86,9 +90,11 @@ extern const OpDef<NoAttributes> dynamic_update_slice_op{
               sample<NoAttributes>({{f32({4}), {1, 2, 3, 4}}, {f32({2}), {8, 9}}, one}).expects({{1, 8, 9, 4}}).exact(),
               sample<NoAttributes>({{f32({4}), {1, 2, 3, 4}}, {f32({2}), {8, 9}}, far}).expects({{1, 2, 8, 9}}).exact(),
               sample<NoAttributes>({{f32({3}), {1, 2, 3}}, {f32({1}), {8}}, minus}).expects({{8, 2, 3}}).exact(),
-              sample<NoAttributes>({f64({3}), f64({0}), one}), sample<NoAttributes>({f64({}), f64({})}),
+              sample<NoAttributes>({f64({3}), f64({0}), one}),
+              sample<NoAttributes>({f64({}), f64({})}),
               sample<NoAttributes>({f32({3}), f64({1}), one}).breaking("C1"),
-              sample<NoAttributes>({f32({3}), f32({}), one}).breaking("C1"), sample<NoAttributes>({f32({3}), f32({1})}).breaking("C2"),
+              sample<NoAttributes>({f32({3}), f32({}), one}).breaking("C1"),
+              sample<NoAttributes>({f32({3}), f32({1})}).breaking("C2"),
               sample<NoAttributes>({f32({3}), f32({4}), one}).breaking("C3")};
     }};
 

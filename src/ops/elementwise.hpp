@@ -1,5 +1,5 @@
-// What all elementwise operators share: shape rules, derivatives from a formula, batching, sharding, cost, and references
-// that map a scalar function.
+// What all elementwise operators share: shape rules, derivatives from a formula, batching, sharding, cost, and
+// references that map a scalar function.
 #pragma once
 #include <rlx/ir/op.hpp>
 #include <rlx/ops/attributes.hpp>
@@ -12,12 +12,14 @@
 
 namespace rlx::ops {
 
-template <class A> Answer same_shapes(const A&, const Signature& s) {
+template <class A>
+Answer same_shapes(const A&, const Signature& s) {
   Answer all = true;
   for (std::size_t i = 1; i < s.size(); ++i) all = std::move(all) && s.same_shape(s.shape(0), s.shape(i));
   return all;
 }
-template <class A> Answer same_dtypes(const A&, const Signature& s) {
+template <class A>
+Answer same_dtypes(const A&, const Signature& s) {
   for (std::size_t i = 1; i < s.size(); ++i)
     if (s.dtype(i) != s.dtype(0))
       return Answer::no(std::string(name(s.dtype(i))) + " is not " + std::string(name(s.dtype(0))));
@@ -29,9 +31,18 @@ template <class A = NoAttributes>
 inline constexpr Constraint<A> one_type[] = {{"C1", "all operands have one shape", same_shapes<A>},
                                              {"C2", "all operands have one dtype", same_dtypes<A>}};
 
-template <class A = NoAttributes> Types infer_first(const A&, const Signature& s) { return {tensor(s.dtype(0), s.shape(0))}; }
-template <class A = NoAttributes> Types infer_bool(const A&, const Signature& s) { return {boolean(s.shape(0))}; }
-template <class A = NoAttributes> Types infer_real(const A&, const Signature& s) { return {tensor(real_of(s.dtype(0)), s.shape(0))}; }
+template <class A = NoAttributes>
+Types infer_first(const A&, const Signature& s) {
+  return {tensor(s.dtype(0), s.shape(0))};
+}
+template <class A = NoAttributes>
+Types infer_bool(const A&, const Signature& s) {
+  return {boolean(s.shape(0))};
+}
+template <class A = NoAttributes>
+Types infer_real(const A&, const Signature& s) {
+  return {tensor(real_of(s.dtype(0)), s.shape(0))};
+}
 
 // --- Derivatives. Real numbers need nothing special here: conj of a real value is the value.
 
@@ -40,32 +51,45 @@ inline Value scaled(Value t, Value d) { return t ? t * d : t; }
 /// a + b, where either may be absent.
 inline Value plus(Value a, Value b) { return a && b ? a + b : a ? a : b; }
 /// Whether vjp owes operand `i` anything.
-template <class A> bool pulls(const VjpCall<A>& c, std::size_t i) { return c.cotangent[0] && c.wanted[i]; }
+template <class A>
+bool pulls(const VjpCall<A>& c, std::size_t i) {
+  return c.cotangent[0] && c.wanted[i];
+}
 
 /// Rules of piecewise constant functions and of integer or bool results: every derivative is zero.
-template <class A = NoAttributes> Values zero_vjp(const VjpCall<A>& c) { return Values(c.in.size()); }
-template <class A = NoAttributes> Values zero_jvp(const JvpCall<A>& c) { return Values(c.out.size()); }
+template <class A = NoAttributes>
+Values zero_vjp(const VjpCall<A>& c) {
+  return Values(c.in.size());
+}
+template <class A = NoAttributes>
+Values zero_jvp(const JvpCall<A>& c) {
+  return Values(c.out.size());
+}
 
 /// Rules of a unary function, holomorphic where x is complex, of derivative d(x, y), where y is the result.
 using UnaryDerivative = Value (*)(Value x, Value y);
-template <UnaryDerivative d> Values unary_vjp(const VjpCall<NoAttributes>& c) {
+template <UnaryDerivative d>
+Values unary_vjp(const VjpCall<NoAttributes>& c) {
   if (!pulls(c, 0)) return {Value{}};
   return {c.cotangent[0] * conj(d(c.in[0], c.out[0]))};
 }
-template <UnaryDerivative d> Values unary_jvp(const JvpCall<NoAttributes>& c) {
+template <UnaryDerivative d>
+Values unary_jvp(const JvpCall<NoAttributes>& c) {
   if (!c.tangent[0]) return {Value{}};
   return {c.tangent[0] * d(c.in[0], c.out[0])};
 }
 
 /// The same for two operands and partial derivatives dx(x, y, z) and dy(x, y, z), where z is the result.
 using BinaryDerivative = Value (*)(Value x, Value y, Value z);
-template <BinaryDerivative dx, BinaryDerivative dy> Values binary_vjp(const VjpCall<NoAttributes>& c) {
+template <BinaryDerivative dx, BinaryDerivative dy>
+Values binary_vjp(const VjpCall<NoAttributes>& c) {
   const auto pull = [&](std::size_t i, BinaryDerivative d) {
     return pulls(c, i) ? c.cotangent[0] * conj(d(c.in[0], c.in[1], c.out[0])) : Value{};
   };
   return {pull(0, dx), pull(1, dy)};
 }
-template <BinaryDerivative dx, BinaryDerivative dy> Values binary_jvp(const JvpCall<NoAttributes>& c) {
+template <BinaryDerivative dx, BinaryDerivative dy>
+Values binary_jvp(const JvpCall<NoAttributes>& c) {
   const auto push = [&](std::size_t i, BinaryDerivative d) {
     return c.tangent[i] ? c.tangent[i] * d(c.in[0], c.in[1], c.out[0]) : Value{};
   };
@@ -81,12 +105,14 @@ inline Value share(Value t, Value chosen, Value tie) { return select(chosen, t, 
 /// Brings the new dimension of every operand to the front (unbatched ones are broadcast), so that an elementwise
 /// operator can be repeated as it is.
 RLX_API Values lead_with_batch(ValuesIn in, std::span<const int> axes, const Dim& size);
-template <class A = NoAttributes> Batched batch_elementwise(const BatchCall<A>& c) {
+template <class A = NoAttributes>
+Batched batch_elementwise(const BatchCall<A>& c) {
   Values out = c.b.emit(c.node.op->name(), lead_with_batch(c.in, c.axes, c.size), c.attrs);
   return {out, std::vector<int>(out.size(), 0)};
 }
 
-template <class A = NoAttributes> ShardRule shard_elementwise(const A&, const Signature& s) {
+template <class A = NoAttributes>
+ShardRule shard_elementwise(const A&, const Signature& s) {
   ShardRule r;
   std::vector<int> all;
   for (int i = 0; i < s.rank(0); ++i) all.push_back(i);
@@ -100,18 +126,21 @@ template <class A = NoAttributes> ShardRule shard_elementwise(const A&, const Si
 RLX_API Dim bytes_of(DType t, const Dim& count);
 /// `flops` an element; every operand is read and a result of dtype `result` written once.
 RLX_API Cost elementwise_cost(const Signature& s, int flops, DType result);
-template <int flops, class A = NoAttributes> Cost cost_elementwise(const A&, const Signature& s) {
+template <int flops, class A = NoAttributes>
+Cost cost_elementwise(const A&, const Signature& s) {
   return elementwise_cost(s, flops, s.dtype(0));
 }
-template <int flops, class A = NoAttributes> Cost cost_bool(const A&, const Signature& s) {
+template <int flops, class A = NoAttributes>
+Cost cost_bool(const A&, const Signature& s) {
   return elementwise_cost(s, flops, DType::boolean);
 }
-template <int flops, class A = NoAttributes> Cost cost_real(const A&, const Signature& s) {
+template <int flops, class A = NoAttributes>
+Cost cost_real(const A&, const Signature& s) {
   return elementwise_cost(s, flops, real_of(s.dtype(0)));
 }
 
-// --- References. `f` takes some of std::int64_t, std::uint64_t (also for bool), double and std::complex<double>; what it
-// cannot take is never asked of it, because the operand's dtypes are checked before. A wide result is rounded to the
+// --- References. `f` takes some of std::int64_t, std::uint64_t (also for bool), double and std::complex<double>; what
+// it cannot take is never asked of it, because the operand's dtypes are checked before. A wide result is rounded to the
 // result's dtype once; integers wrap.
 namespace detail {
 inline void store(HostTensor& y, std::int64_t i, bool v) { y.set_i64(i, v); }
@@ -120,7 +149,8 @@ inline void store(HostTensor& y, std::int64_t i, std::uint64_t v) { y.set_u64(i,
 inline void store(HostTensor& y, std::int64_t i, double v) { y.set_f64(i, v); }
 inline void store(HostTensor& y, std::int64_t i, std::complex<double> v) { y.set_c128(i, v); }
 
-template <class T> T element(const HostTensor& x, std::int64_t i) {
+template <class T>
+T element(const HostTensor& x, std::int64_t i) {
   if constexpr (std::is_same_v<T, std::int64_t>) return x.get_i64(i);
   else if constexpr (std::is_same_v<T, std::uint64_t>) return x.get_u64(i);
   else if constexpr (std::is_same_v<T, double>) return x.get_f64(i);
@@ -133,7 +163,8 @@ void map_as(const ReferenceCall& c, HostTensor& y, F& f, std::index_sequence<I..
     for (std::int64_t i = 0; i < y.numel(); ++i) store(y, i, f(element<T>(c.tensor(I), i)...));
   else throw InternalError("a reference does not take this dtype");
 }
-template <std::size_t N, bool floats_only, class F> HostValues map_elements(const ReferenceCall& c, F f) {
+template <std::size_t N, bool floats_only, class F>
+HostValues map_elements(const ReferenceCall& c, F f) {
   HostTensor y = c.make();
   constexpr std::make_index_sequence<N> operands{};
   const DType t = c.tensor(0).dtype();
@@ -161,21 +192,36 @@ HostValues map_bits(const ReferenceCall& c, F f, std::index_sequence<I...>) {
 }
 }  // namespace detail
 
-template <class F> HostValues map_unary(const ReferenceCall& c, F f) { return detail::map_elements<1, false>(c, f); }
-template <class F> HostValues map_binary(const ReferenceCall& c, F f) { return detail::map_elements<2, false>(c, f); }
-template <class F> HostValues map_ternary(const ReferenceCall& c, F f) { return detail::map_elements<3, false>(c, f); }
+template <class F>
+HostValues map_unary(const ReferenceCall& c, F f) {
+  return detail::map_elements<1, false>(c, f);
+}
+template <class F>
+HostValues map_binary(const ReferenceCall& c, F f) {
+  return detail::map_elements<2, false>(c, f);
+}
+template <class F>
+HostValues map_ternary(const ReferenceCall& c, F f) {
+  return detail::map_elements<3, false>(c, f);
+}
 /// For functions of floating-point and complex arguments only.
-template <class F> HostValues map_float(const ReferenceCall& c, F f) { return detail::map_elements<1, true>(c, f); }
+template <class F>
+HostValues map_float(const ReferenceCall& c, F f) {
+  return detail::map_elements<1, true>(c, f);
+}
 /// For functions of bit patterns: f(width, bits...), the upper bits of operands zero, those of the result dropped.
-template <std::size_t operands, class F> HostValues map_bits(const ReferenceCall& c, F f) {
+template <std::size_t operands, class F>
+HostValues map_bits(const ReferenceCall& c, F f) {
   return detail::map_bits(c, f, std::make_index_sequence<operands>{});
 }
 
 /// Element types that are ordered.
-template <class T> concept RealElement = std::is_arithmetic_v<T>;
+template <class T>
+concept RealElement = std::is_arithmetic_v<T>;
 
 /// `f` with signed operands passed as unsigned ones: overflow wraps instead of being undefined.
-template <class F> auto wrapping(F f) {
+template <class F>
+auto wrapping(F f) {
   return [f]<class T, class... Ts>(T x, Ts... rest) -> T {
     if constexpr (std::is_same_v<T, std::int64_t>)
       return static_cast<std::int64_t>(f(static_cast<std::uint64_t>(x), static_cast<std::uint64_t>(rest)...));
@@ -184,14 +230,16 @@ template <class F> auto wrapping(F f) {
 }
 
 /// StableHLO's minimum and maximum: a NaN wins, -0 is below 0.
-template <RealElement T> T minimum(T x, T y) {
+template <RealElement T>
+T minimum(T x, T y) {
   if constexpr (std::is_floating_point_v<T>) {
     if (std::isnan(x) || std::isnan(y)) return std::isnan(x) ? x : y;
     if (x == y) return std::signbit(x) ? x : y;
   }
   return y < x ? y : x;
 }
-template <RealElement T> T maximum(T x, T y) {
+template <RealElement T>
+T maximum(T x, T y) {
   if constexpr (std::is_floating_point_v<T>) {
     if (std::isnan(x) || std::isnan(y)) return std::isnan(x) ? x : y;
     if (x == y) return std::signbit(x) ? y : x;

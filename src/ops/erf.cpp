@@ -23,15 +23,16 @@ extern const OpDef<NoAttributes> erf_op{
     .shard = shard_elementwise<>,
     .cost = cost_elementwise<20>,
     .samples = []() -> Samples {
-      return {sample({{f64({2, 3}), Fill::uniform, -2, 2}}),
-              sample({{f32({17}), Fill::uniform, -2, 2}}),
-              sample({{f16({5}), Fill::uniform, -2, 2}}),
-              sample({{bf16({5}), Fill::uniform, -2, 2}}),
-              sample({{f64({3}), {0.5, 1, -1}}}).expects({{0.5204998778130465, 0.8427007929497149, -0.8427007929497149}}),
-              sample({{f64({1}), {1e-10}}}).expects({{1.1283791670955126e-10}}),
-              sample({{f32({4}), {-0.0, INFINITY, -INFINITY, NAN}}}).expects({{-0.0, 1, -1, NAN}}).exact(),
-              sample({i32({2})}).breaking("dtype"),
-              sample({c64({2})}).breaking("dtype")};
+      return {
+          sample({{f64({2, 3}), Fill::uniform, -2, 2}}),
+          sample({{f32({17}), Fill::uniform, -2, 2}}),
+          sample({{f16({5}), Fill::uniform, -2, 2}}),
+          sample({{bf16({5}), Fill::uniform, -2, 2}}),
+          sample({{f64({3}), {0.5, 1, -1}}}).expects({{0.5204998778130465, 0.8427007929497149, -0.8427007929497149}}),
+          sample({{f64({1}), {1e-10}}}).expects({{1.1283791670955126e-10}}),
+          sample({{f32({4}), {-0.0, INFINITY, -INFINITY, NAN}}}).expects({{-0.0, 1, -1, NAN}}).exact(),
+          sample({i32({2})}).breaking("dtype"),
+          sample({c64({2})}).breaking("dtype")};
     },
     .traits = Trait::elementwise};
 

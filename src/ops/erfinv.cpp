@@ -12,13 +12,13 @@ constexpr Operand erfinv_operands[] = {{"x", floating}};
 static double erfinv_of(double x) {
   constexpr double inv_sqrtpi = std::numbers::inv_sqrtpi;
   constexpr double central[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
-                                -0.00125372503, -0.00417768164, 0.246640727, 1.50140941};
+                                -0.00125372503, -0.00417768164, 0.246640727,    1.50140941};
   constexpr double tail[] = {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773,
-                             -0.0076224613, 0.00943887047, 1.00167406, 2.83297682};
+                             -0.0076224613,   0.00943887047,  1.00167406,    2.83297682};
   const double magnitude = std::fabs(x);
   if (!(magnitude < 1)) return magnitude == 1 ? std::copysign(INFINITY, x) : NAN;
   if (magnitude < 1e-10) return x * (0.5 / inv_sqrtpi);  // what follows is of order x^3
-  const double rest = 1 - magnitude;  // exact in the outer half, where it matters
+  const double rest = 1 - magnitude;                     // exact in the outer half, where it matters
   const double w = -std::log1p(-x * x);
   double y = 0;
   if (w < 16) {
@@ -58,10 +58,14 @@ extern const OpDef<NoAttributes> erfinv_op{
               sample({{f32({17}), Fill::uniform, -0.9, 0.9}}),
               sample({{f16({5}), Fill::uniform, -0.9, 0.9}}),
               sample({{bf16({5}), Fill::uniform, -0.9, 0.9}}),
-              sample({{f64({4}), {0.5, -0.75, 0.1, 0.99}}}).expects({{0.4769362762044699, -0.8134198475976185, 0.08885599049425769, 1.8213863677184494}}),
+              sample({{f64({4}), {0.5, -0.75, 0.1, 0.99}}})
+                  .expects({{0.4769362762044699, -0.8134198475976185, 0.08885599049425769, 1.8213863677184494}}),
               sample({{f64({1}), {0.999999}}}).expects({{3.4589107372754987}}).without_gradients(),
               sample({{f64({2}), {1e-10, -1e-300}}}).expects({{8.86226925452758e-11, -8.86226925452758e-301}}),
-              sample({{f32({5}), {-0.0, 1, -1, 1.5, NAN}}}).expects({{-0.0, INFINITY, -INFINITY, NAN, NAN}}).exact().without_gradients(),
+              sample({{f32({5}), {-0.0, 1, -1, 1.5, NAN}}})
+                  .expects({{-0.0, INFINITY, -INFINITY, NAN, NAN}})
+                  .exact()
+                  .without_gradients(),
               sample({i32({2})}).breaking("dtype"),
               sample({c64({2})}).breaking("dtype")};
     },

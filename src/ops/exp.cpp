@@ -31,7 +31,8 @@ extern const OpDef<NoAttributes> exp_op{
               sample({{f64({3}), {0, 1, -1}}}).expects({{1, 2.718281828459045, 0.36787944117144233}}),
               sample({{f32({5}), {-200, 89, NAN, INFINITY, -INFINITY}}}).expects({{0, INFINITY, NAN, INFINITY, 0}}),
               sample({{f16({2}), {0, 12}}}).expects({{1, INFINITY}}),
-              sample({{c128({2}), {0, 3.141592653589793, 1, 1}}}).expects({{-1, 1.2246467991473532e-16, 1.4686939399158851, 2.2873552871788424}}),
+              sample({{c128({2}), {0, 3.141592653589793, 1, 1}}})
+                  .expects({{-1, 1.2246467991473532e-16, 1.4686939399158851, 2.2873552871788424}}),
               sample({i32({2})}).breaking("dtype")};
     },
     .traits = Trait::elementwise};

@@ -38,8 +38,12 @@ extern const OpDef<NoAttributes> expm1_op{
               sample({c64({3})}),
               sample({{f64({2}), {1e-10, -1e-20}}}).expects({{1.00000000005e-10, -1e-20}}),
               sample({{f64({2}), {0.6931471805599453, 1}}}).expects({{1, 1.718281828459045}}),
-              sample({{f32({5}), {-0.0, -200, 100, NAN, -INFINITY}}}).expects({{-0.0, -1, INFINITY, NAN, -1}}).exact().without_gradients(),
-              sample({{c128({2}), {0, 3.141592653589793, 0.5, 1}}}).expects({{-2, 1.2246467991473532e-16, -0.10919209570687138, 1.3873511113297634}}),
+              sample({{f32({5}), {-0.0, -200, 100, NAN, -INFINITY}}})
+                  .expects({{-0.0, -1, INFINITY, NAN, -1}})
+                  .exact()
+                  .without_gradients(),
+              sample({{c128({2}), {0, 3.141592653589793, 0.5, 1}}})
+                  .expects({{-2, 1.2246467991473532e-16, -0.10919209570687138, 1.3873511113297634}}),
               sample({i32({2})}).breaking("dtype")};
     },
     .traits = Trait::elementwise};

@@ -22,7 +22,9 @@ extern const OpDef<NoAttributes> floor_op{
       return {sample({{f64({2, 3}), Fill::uniform, -3, 3}}),
               sample({{f16({5}), Fill::uniform, -3, 3}}),
               sample({{bf16({5}), Fill::uniform, -3, 3}}),
-              sample({{f32({7}), {1.5, -1.5, 2, -0.0, INFINITY, NAN, -0.25}}}).expects({{1, -2, 2, -0.0, INFINITY, NAN, -1}}).exact(),
+              sample({{f32({7}), {1.5, -1.5, 2, -0.0, INFINITY, NAN, -0.25}}})
+                  .expects({{1, -2, 2, -0.0, INFINITY, NAN, -1}})
+                  .exact(),
               sample({i32({2})}).breaking("dtype"),
               sample({c64({2})}).breaking("dtype")};
     },

@@ -15,7 +15,8 @@ static Values fma_jvp(const JvpCall<NoAttributes>& c) {
 }
 
 /// x y + z of numbers of at most 24 bits each, rounded to odd: a second rounding, to those 24 bits or fewer, then gives
-/// what one rounding of the exact value would (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+/// what one rounding of the exact value would (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums",
+/// 2008).
 static double fma_to_odd(double x, double y, double z) {
   const double p = x * y;  // exact
   const double sum = p + z;
@@ -48,10 +49,22 @@ extern const OpDef<NoAttributes> fma_op{
               sample({f16({5}), f16({5}), f16({5})}),
               sample({bf16({5}), bf16({5}), bf16({5})}),
               sample({{f32({2}), {2, 0.5}}, {f32({2}), {3, 4}}, {f32({2}), {1, -2}}}).expects({{7, 0}}).exact(),
-              sample({{f32({1}), {1.000000119209289550781}}, {f32({1}), {1.000000119209289550781}}, {f32({1}), {-1.00000023841857910156}}}).expects({{1.42108547152020037174e-14}}).exact(),
-              sample({{f64({1}), {1.0000000000000002220446}}, {f64({1}), {1.0000000000000002220446}}, {f64({1}), {-1.0000000000000004440892}}}).expects({{4.93038065763132378382e-32}}).exact(),
-              sample({{f32({2}), {4097, 4097}}, {f32({2}), {4097, 4097}}, {f32({2}), {1e-30, -1e-30}}}).expects({{16785410, 16785408}}).exact(),
-              sample({{f32({3}), {INFINITY, NAN, 1}}, {f32({3}), {0, 1, 1}}, {f32({3}), {1, 1, INFINITY}}}).expects({{NAN, NAN, INFINITY}}).exact(),
+              sample({{f32({1}), {1.000000119209289550781}},
+                      {f32({1}), {1.000000119209289550781}},
+                      {f32({1}), {-1.00000023841857910156}}})
+                  .expects({{1.42108547152020037174e-14}})
+                  .exact(),
+              sample({{f64({1}), {1.0000000000000002220446}},
+                      {f64({1}), {1.0000000000000002220446}},
+                      {f64({1}), {-1.0000000000000004440892}}})
+                  .expects({{4.93038065763132378382e-32}})
+                  .exact(),
+              sample({{f32({2}), {4097, 4097}}, {f32({2}), {4097, 4097}}, {f32({2}), {1e-30, -1e-30}}})
+                  .expects({{16785410, 16785408}})
+                  .exact(),
+              sample({{f32({3}), {INFINITY, NAN, 1}}, {f32({3}), {0, 1, 1}}, {f32({3}), {1, 1, INFINITY}}})
+                  .expects({{NAN, NAN, INFINITY}})
+                  .exact(),
               sample({f32({2}), f32({2}), f32({3})}).breaking("C1"),
               sample({f32({2}), f32({2}), f64({2})}).breaking("C2"),
               sample({i32({2}), i32({2}), i32({2})}).breaking("dtype")};

@@ -7,22 +7,31 @@ namespace rlx::ops {
 constexpr Operand gather_operands[] = {{"x", storable}, {"indices", index_types}};
 constexpr Constraint<GatherAttrs> gather_constraints[] = {
     {"C1", "0 <= index_vector_dim <= rank(indices), and start_index_map has an entry for each component of an index",
-     [](const GatherAttrs& a, const Signature& s) { return index_vector_fits(s, a.index_vector_dim, a.start_index_map.size()); }},
-    {"C2", "offset_dims, collapsed_slice_dims and operand_batching_dims ascend; x has as many dimensions as they have entries",
+     [](const GatherAttrs& a, const Signature& s) {
+       return index_vector_fits(s, a.index_vector_dim, a.start_index_map.size());
+     }},
+    {"C2",
+     "offset_dims, collapsed_slice_dims and operand_batching_dims ascend; x has as many dimensions as they have "
+     "entries",
      [](const GatherAttrs& a, const Signature& s) {
        const int batch = s.rank(1) - (a.index_vector_dim < s.rank(1));
        return axes_ascending(a.offset_dims, batch + static_cast<int>(a.offset_dims.size())) &&
               axes_ascending(a.collapsed_slice_dims, s.rank(0)) && axes_ascending(a.operand_batching_dims, s.rank(0)) &&
-              has_length(a.offset_dims.size() + a.collapsed_slice_dims.size() + a.operand_batching_dims.size(), s.rank(0), "their union");
+              has_length(a.offset_dims.size() + a.collapsed_slice_dims.size() + a.operand_batching_dims.size(),
+                         s.rank(0), "their union");
      }},
-    {"C3", "operand_batching_dims and indices_batching_dims pair distinct dimensions of equal size, not the index vector's",
+    {"C3",
+     "operand_batching_dims and indices_batching_dims pair distinct dimensions of equal size, not the index vector's",
      [](const GatherAttrs& a, const Signature& s) {
        return batching_fits(s, a.operand_batching_dims, a.indices_batching_dims, a.index_vector_dim);
      }},
-    {"C4", "start_index_map names distinct dimensions of x; collapsed, mapped and batching ones do not overlap with batching ones",
+    {"C4",
+     "start_index_map names distinct dimensions of x; collapsed, mapped and batching ones do not overlap with batching "
+     "ones",
      [](const GatherAttrs& a, const Signature& s) {
        for (int d : a.operand_batching_dims)
-         if (contains(a.start_index_map, d) || contains(a.collapsed_slice_dims, d)) return Answer::no("dimension " + std::to_string(d));
+         if (contains(a.start_index_map, d) || contains(a.collapsed_slice_dims, d))
+           return Answer::no("dimension " + std::to_string(d));
        return axes_distinct(a.start_index_map, s.rank(0));
      }},
     {"C5", "slice_sizes has an entry for each dimension of x, between 0 and the dimension",
@@ -45,7 +54,8 @@ static Types gather_infer(const GatherAttrs& a, const Signature& s) {
   Shape batch, offset, shape;
   for (int d : index_batch_dims(s.rank(1), a.index_vector_dim)) batch.push_back(s.tensor(1).dim(d));
   for (int d = 0; d < s.rank(0); ++d)
-    if (!contains(a.collapsed_slice_dims, d) && !contains(a.operand_batching_dims, d)) offset.push_back(a.slice_sizes[static_cast<std::size_t>(d)]);
+    if (!contains(a.collapsed_slice_dims, d) && !contains(a.operand_batching_dims, d))
+      offset.push_back(a.slice_sizes[static_cast<std::size_t>(d)]);
   std::size_t next_batch = 0, next_offset = 0;
   for (std::size_t i = 0; i < batch.size() + offset.size(); ++i)
     shape.push_back(contains(a.offset_dims, static_cast<int>(i)) ? offset[next_offset++] : batch[next_batch++]);
@@ -61,7 +71,10 @@ static HostValues gather_reference(const GatherAttrs& a, const ReferenceCall& c)
     std::size_t next_batch = 0, next_offset = 0;
     std::vector<std::int64_t> offset;
     for (std::size_t d = 0; d < p.size(); ++d) {
-      if (contains(a.offset_dims, static_cast<int>(d))) { offset.push_back(p[d]); continue; }
+      if (contains(a.offset_dims, static_cast<int>(d))) {
+        offset.push_back(p[d]);
+        continue;
+      }
       if (next_batch == vector_dim) ++next_batch;
       at[next_batch++] = p[d];
     }
@@ -73,7 +86,8 @@ static HostValues gather_reference(const GatherAttrs& a, const ReferenceCall& c)
       from[d] = offset[next_offset++];
     }
     for (std::size_t k = 0; k < a.operand_batching_dims.size(); ++k)
-      from[static_cast<std::size_t>(a.operand_batching_dims[k])] = at[static_cast<std::size_t>(a.indices_batching_dims[k])];
+      from[static_cast<std::size_t>(a.operand_batching_dims[k])] =
+          at[static_cast<std::size_t>(a.indices_batching_dims[k])];
     for (std::size_t k = 0; k < a.start_index_map.size(); ++k) {
       if (vector_dim < at.size()) at[vector_dim] = static_cast<std::int64_t>(k);
       const auto d = static_cast<std::size_t>(a.start_index_map[k]);
@@ -134,7 +148,8 @@ static ShardRule gather_shard(const GatherAttrs& a, const Signature& s) {
   const Axes at = axes_except(static_cast<int>(y.size()), a.offset_dims);
   for (std::size_t k = 0; k < batch.size(); ++k) indices[static_cast<std::size_t>(batch[k])] = at[k];
   for (std::size_t k = 0; k < a.operand_batching_dims.size(); ++k)
-    x[static_cast<std::size_t>(a.operand_batching_dims[k])] = indices[static_cast<std::size_t>(a.indices_batching_dims[k])];
+    x[static_cast<std::size_t>(a.operand_batching_dims[k])] =
+        indices[static_cast<std::size_t>(a.indices_batching_dims[k])];
   std::size_t next = 0;
   for (std::size_t d = 0; d < x.size(); ++d) {
     const int axis = static_cast<int>(d);
@@ -147,7 +162,9 @@ static ShardRule gather_shard(const GatherAttrs& a, const Signature& s) {
   r.results = {y};
   return r;
 }
-static Cost gather_cost(const GatherAttrs& a, const Signature& s) { return {0, bytes_of(gather_infer(a, s)[0]) * 2 + bytes_of(s.types[1])}; }
+static Cost gather_cost(const GatherAttrs& a, const Signature& s) {
+  return {0, bytes_of(gather_infer(a, s)[0]) * 2 + bytes_of(s.types[1])};
+}
 
 extern const OpDef<GatherAttrs> gather_op{
     .name = "gather",
@@ -162,16 +179,29 @@ extern const OpDef<GatherAttrs> gather_op{
     .shard = gather_shard,
     .cost = gather_cost,
     .samples = []() -> std::vector<Sample<GatherAttrs>> {
-      const GatherAttrs rows{.offset_dims = {1}, .collapsed_slice_dims = {0}, .start_index_map = {0}, .index_vector_dim = 1, .slice_sizes = {1, 2}};
+      const GatherAttrs rows{.offset_dims = {1},
+                             .collapsed_slice_dims = {0},
+                             .start_index_map = {0},
+                             .index_vector_dim = 1,
+                             .slice_sizes = {1, 2}};
       const GatherAttrs paired{{1}, {}, {0}, {0}, {1}, 1, {1, 2}};
-      const auto with = [&](auto change) { GatherAttrs a = rows; change(a); return a; };
+      const auto with = [&](auto change) {
+        GatherAttrs a = rows;
+        change(a);
+        return a;
+      };
       const SampleOperand index{i32({3}), Fill::index, 0, 4}, x{f64({4, 2})};
       return {sample<GatherAttrs>({x, index}, rows),
-              sample<GatherAttrs>({{f32({3, 2}), {1, 2, 3, 4, 5, 6}}, {i32({4}), {2, 0, 9, -1}}}, rows).expects({{5, 6, 1, 2, 5, 6, 1, 2}}).exact(),
-              sample<GatherAttrs>({{f32({2, 3}), {1, 2, 3, 4, 5, 6}}, {i64({2, 1}), {1, 0}}}, paired).expects({{2, 3, 4, 5}}).exact(),
+              sample<GatherAttrs>({{f32({3, 2}), {1, 2, 3, 4, 5, 6}}, {i32({4}), {2, 0, 9, -1}}}, rows)
+                  .expects({{5, 6, 1, 2, 5, 6, 1, 2}})
+                  .exact(),
+              sample<GatherAttrs>({{f32({2, 3}), {1, 2, 3, 4, 5, 6}}, {i64({2, 1}), {1, 0}}}, paired)
+                  .expects({{2, 3, 4, 5}})
+                  .exact(),
               sample<GatherAttrs>({f64({5, 3}), {i32({2, 2}), {1, 2, 4, 0}}}, {{1, 2}, {}, {}, {}, {0, 1}, 1, {2, 2}}),
               sample<GatherAttrs>({f64({3, 4}), {i32({2}), {1, 3}}}, {{0}, {1}, {}, {}, {1}, 1, {3, 1}}),
-              sample<GatherAttrs>({x, i32({0})}, rows), sample<GatherAttrs>({f64({4, 0}), index}, {{1}, {0}, {}, {}, {0}, 1, {1, 0}}),
+              sample<GatherAttrs>({x, i32({0})}, rows),
+              sample<GatherAttrs>({f64({4, 0}), index}, {{1}, {0}, {}, {}, {0}, 1, {1, 0}}),
               sample<GatherAttrs>({x, index}, with([](auto& a) { a.index_vector_dim = 2; })).breaking("C1"),
               sample<GatherAttrs>({x, index}, with([](auto& a) { a.start_index_map = {0, 1}; })).breaking("C1"),
               sample<GatherAttrs>({x, index}, with([](auto& a) { a.offset_dims = {0, 1}; })).breaking("C2"),

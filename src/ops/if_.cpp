@@ -28,15 +28,19 @@ extern const OpDef<NoAttributes> if_op{
     .cost = Never{cost_of_regions},
     .samples = []() -> std::vector<Sample<NoAttributes>> {
       const auto flag = [](double v) { return SampleOperand(boolean({}), {v}); };
-      const RegionBody twice = [](ValuesIn v) { return Values{add(v[0], v[0])}; }, square = [](ValuesIn v) { return Values{mul(v[0], v[0])}; };
-      const RegionBody pair = [](ValuesIn v) { return Values{v[0], v[0]}; }, nothing = [](ValuesIn) { return Values{}; };
+      const RegionBody twice = [](ValuesIn v) { return Values{add(v[0], v[0])}; },
+                       square = [](ValuesIn v) { return Values{mul(v[0], v[0])}; };
+      const RegionBody pair = [](ValuesIn v) { return Values{v[0], v[0]}; },
+                       nothing = [](ValuesIn) { return Values{}; };
       const SampleOperand x{f32({2}), {3, 5}};
-      return {sample<NoAttributes>({flag(1), f64({2, 3})}).with(twice).with(square), sample<NoAttributes>({flag(0), f64({2, 3})}).with(twice).with(square),
+      return {sample<NoAttributes>({flag(1), f64({2, 3})}).with(twice).with(square),
+              sample<NoAttributes>({flag(0), f64({2, 3})}).with(twice).with(square),
               sample<NoAttributes>({flag(1), x}).with(twice).with(square).expects({{6, 10}}).exact(),
               sample<NoAttributes>({flag(0), x}).with(twice).with(square).expects({{9, 25}}).exact(),
               sample<NoAttributes>({flag(0)}).with(nothing).with(nothing),
               sample<NoAttributes>({boolean({1}), x}).with(twice).with(square).breaking("C1"),
-              sample<NoAttributes>({flag(1), x}).with(twice).with(pair).breaking("C2"), sample<NoAttributes>({flag(1), x}).breaking("regions"),
+              sample<NoAttributes>({flag(1), x}).with(twice).with(pair).breaking("C2"),
+              sample<NoAttributes>({flag(1), x}).breaking("regions"),
               sample<NoAttributes>({f32({}), x}).with(twice).with(square).breaking("dtype")};
     },
     .region_arguments = [](const NoAttributes&, const Signature& s) -> std::vector<Types> {

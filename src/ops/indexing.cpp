@@ -12,7 +12,8 @@ Dim index_length(const Shape& indices, int index_vector_dim) {
 }
 
 Answer index_vector_fits(const Signature& s, int index_vector_dim, std::size_t components) {
-  if (index_vector_dim < 0 || index_vector_dim > s.rank(1)) return Answer::no("index_vector_dim " + std::to_string(index_vector_dim));
+  if (index_vector_dim < 0 || index_vector_dim > s.rank(1))
+    return Answer::no("index_vector_dim " + std::to_string(index_vector_dim));
   return s.equal(index_length(s.shape(1), index_vector_dim), static_cast<std::int64_t>(components));
 }
 
@@ -27,8 +28,13 @@ Answer batching_fits(const Signature& s, const Axes& operand_dims, const Axes& i
 }
 
 GatherAttrs gather_of(const ScatterAttrs& a, const Shape& operand, const Shape& updates) {
-  GatherAttrs g{a.update_window_dims, a.inserted_window_dims, a.input_batching_dims, a.indices_batching_dims,
-                a.scatter_dims_to_operand_dims, a.index_vector_dim, {}};
+  GatherAttrs g{a.update_window_dims,
+                a.inserted_window_dims,
+                a.input_batching_dims,
+                a.indices_batching_dims,
+                a.scatter_dims_to_operand_dims,
+                a.index_vector_dim,
+                {}};
   std::size_t next = 0;
   for (int d = 0; d < static_cast<int>(operand.size()); ++d) {
     const bool single = contains(a.inserted_window_dims, d) || contains(a.input_batching_dims, d);
@@ -38,7 +44,13 @@ GatherAttrs gather_of(const ScatterAttrs& a, const Shape& operand, const Shape& 
 }
 
 ScatterAttrs scatter_of(const GatherAttrs& a, Combine kind) {
-  return {a.offset_dims, a.collapsed_slice_dims, a.operand_batching_dims, a.indices_batching_dims, a.start_index_map, a.index_vector_dim, kind};
+  return {a.offset_dims,
+          a.collapsed_slice_dims,
+          a.operand_batching_dims,
+          a.indices_batching_dims,
+          a.start_index_map,
+          a.index_vector_dim,
+          kind};
 }
 
 // A limit beyond the index type limits nothing.
@@ -52,7 +64,8 @@ Value clamp_indices(Value indices, int index_vector_dim, std::vector<Dim> lower,
   const TensorType t = indices.tensor();
   const auto limit = [&](const std::vector<Dim>& dims) {
     if (index_vector_dim >= t.rank()) {
-      const Value v = dims[0].is_constant() ? constant(b, HostTensor::scalar_i64(t.dtype, limit_of(dims[0], t.dtype))) : dim_value(b, dims[0], t.dtype);
+      const Value v = dims[0].is_constant() ? constant(b, HostTensor::scalar_i64(t.dtype, limit_of(dims[0], t.dtype)))
+                                            : dim_value(b, dims[0], t.dtype);
       return broadcast(v, t.shape, {});
     }
     if (is_constant(dims)) {
@@ -88,7 +101,8 @@ Value windows(Value t, Value indices, const ScatterAttrs& a, Shape updates, doub
   const Value padded = pad(t, scalar(b, t.dtype(), outside), border, border);
   const Shape shape = indices.shape();
   const bool scalar_index = a.index_vector_dim >= static_cast<int>(shape.size());
-  const Value by = scalar_index ? broadcast(constant(b, shift.reshaped({})), shape, {}) : broadcast(constant(b, shift), shape, {a.index_vector_dim});
+  const Value by = scalar_index ? broadcast(constant(b, shift.reshaped({})), shape, {})
+                                : broadcast(constant(b, shift), shape, {a.index_vector_dim});
   return gather(padded, add(clamp_indices(indices, a.index_vector_dim, lower, upper), by), g);
 }
 

@@ -1,4 +1,5 @@
-// What gather, scatter and the dynamic slices share: arithmetic of dimension numbers, clamping, permutation along one axis.
+// What gather, scatter and the dynamic slices share: arithmetic of dimension numbers, clamping, permutation along one
+// axis.
 #pragma once
 #include "ops/structure.hpp"
 

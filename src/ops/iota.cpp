@@ -4,11 +4,12 @@ namespace rlx::ops {
 
 constexpr Constraint<IotaAttrs> iota_constraints[] = {
     {"C1", "0 <= axis < rank",
-     [](const IotaAttrs& a, const Signature&) -> Answer { return 0 <= a.axis && a.axis < static_cast<int>(a.shape.size()); }},
+     [](const IotaAttrs& a, const Signature&) -> Answer {
+       return 0 <= a.axis && a.axis < static_cast<int>(a.shape.size());
+     }},
     {"C2", "the dtype is an integer, floating-point or complex one",
      [](const IotaAttrs& a, const Signature&) -> Answer { return numbers.contains(a.dtype); }},
-    {"C3", "dimensions are not negative",
-     [](const IotaAttrs& a, const Signature& s) -> Answer {
+    {"C3", "dimensions are not negative", [](const IotaAttrs& a, const Signature& s) -> Answer {
        Answer all = true;
        for (const Dim& d : a.shape) all = std::move(all) && s.less_equal(0, d);
        return all;
@@ -32,24 +33,30 @@ extern const OpDef<IotaAttrs> iota_op{
     .vjp = Vjp<IotaAttrs>{zero_vjp<IotaAttrs>},
     .jvp = zero_jvp<IotaAttrs>,
     .batch = [](const BatchCall<IotaAttrs>& c) -> Batched { return {c.b.emit("iota", ValuesIn{}, c.attrs), {-1}}; },
-    .shard = [](const IotaAttrs& a, const Signature&) {  // along the counted dimension a part would need its offset
-      ShardRule r;
-      r.results = {std::vector<int>(a.shape.size(), -1)};
-      for (int d = 0; d < static_cast<int>(a.shape.size()); ++d) {
-        if (d == a.axis) continue;
-        r.results[0][static_cast<std::size_t>(d)] = static_cast<int>(r.factors.size());
-        r.factors.push_back({});
-      }
-      return r;
-    },
-    .cost = [](const IotaAttrs& a, const Signature&) {
-      const Dim n = element_count(a.shape);
-      return Cost{n, bytes_of(a.dtype, n)};
-    },
+    .shard =
+        [](const IotaAttrs& a, const Signature&) {  // along the counted dimension a part would need its offset
+          ShardRule r;
+          r.results = {std::vector<int>(a.shape.size(), -1)};
+          for (int d = 0; d < static_cast<int>(a.shape.size()); ++d) {
+            if (d == a.axis) continue;
+            r.results[0][static_cast<std::size_t>(d)] = static_cast<int>(r.factors.size());
+            r.factors.push_back({});
+          }
+          return r;
+        },
+    .cost =
+        [](const IotaAttrs& a, const Signature&) {
+          const Dim n = element_count(a.shape);
+          return Cost{n, bytes_of(a.dtype, n)};
+        },
     .samples = []() -> std::vector<Sample<IotaAttrs>> {
       return {sample<IotaAttrs>({}, {.dtype = DType::i32, .shape = {3}, .axis = 0}).expects({{0, 1, 2}}).exact(),
-              sample<IotaAttrs>({}, {.dtype = DType::f32, .shape = {2, 3}, .axis = 1}).expects({{0, 1, 2, 0, 1, 2}}).exact(),
-              sample<IotaAttrs>({}, {.dtype = DType::f64, .shape = {2, 3}, .axis = 0}).expects({{0, 0, 0, 1, 1, 1}}).exact(),
+              sample<IotaAttrs>({}, {.dtype = DType::f32, .shape = {2, 3}, .axis = 1})
+                  .expects({{0, 1, 2, 0, 1, 2}})
+                  .exact(),
+              sample<IotaAttrs>({}, {.dtype = DType::f64, .shape = {2, 3}, .axis = 0})
+                  .expects({{0, 0, 0, 1, 1, 1}})
+                  .exact(),
               sample<IotaAttrs>({}, {.dtype = DType::c64, .shape = {2}, .axis = 0}).expects({{0, 0, 1, 0}}).exact(),
               sample<IotaAttrs>({}, {.dtype = DType::u8, .shape = {0, 2}, .axis = 0}).expects({{}}).exact(),
               sample<IotaAttrs>({}, {.dtype = DType::i8, .shape = {2, 300}, .axis = 1}),

@@ -26,11 +26,18 @@ extern const OpDef<NoAttributes> lgamma_op{
               sample({{f16({5}), Fill::uniform, 0.3, 5}}),
               sample({{bf16({5}), Fill::uniform, 0.3, 5}}),
               sample({{f64({3}), Fill::uniform, -0.8, -0.2}}),
-              sample({{f64({5}), {0.5, 10, -0.5, 1.5, 2.5}}}).expects({{0.5723649429247001, 12.801827480081469, 1.2655121234846454, -0.12078223763524522, 0.2846828704729192}}),
+              sample({{f64({5}), {0.5, 10, -0.5, 1.5, 2.5}}})
+                  .expects({{0.5723649429247001, 12.801827480081469, 1.2655121234846454, -0.12078223763524522,
+                             0.2846828704729192}}),
               sample({{f64({2}), {1, 2}}}).expects({{0, 0}}).exact(),
-              sample({{f64({1}), {-2.5}}}).expects({{-0.056243716497674054}}).within(1e-14),  // Near a zero: absolute accuracy only.
+              sample({{f64({1}), {-2.5}}})
+                  .expects({{-0.056243716497674054}})
+                  .within(1e-14),  // Near a zero: absolute accuracy only.
               sample({{f64({2}), {100, 1e-5}}}).expects({{359.1342053695754, 11.512919692895826}}).without_gradients(),
-              sample({{f32({5}), {0, -0.0, -1, INFINITY, NAN}}}).expects({{INFINITY, INFINITY, INFINITY, INFINITY, NAN}}).exact().without_gradients(),
+              sample({{f32({5}), {0, -0.0, -1, INFINITY, NAN}}})
+                  .expects({{INFINITY, INFINITY, INFINITY, INFINITY, NAN}})
+                  .exact()
+                  .without_gradients(),
               sample({i32({2})}).breaking("dtype"),
               sample({c64({2})}).breaking("dtype")};
     },

@@ -28,8 +28,12 @@ extern const OpDef<NoAttributes> log_op{
               sample({{c128({4}), Fill::uniform, 0.2, 2}}),
               sample({{c64({3}), Fill::uniform, 0.2, 2}}),
               sample({{f64({3}), {1, 2, 10}}}).expects({{0, 0.6931471805599453, 2.302585092994046}}),
-              sample({{f32({5}), {0, -0.0, -1, INFINITY, NAN}}}).expects({{-INFINITY, -INFINITY, NAN, INFINITY, NAN}}).without_gradients(),
-              sample({{c128({3}), {0, 1, -1, 0, 3, 4}}}).expects({{0, 1.5707963267948966, 0, 3.141592653589793, 1.6094379124341003, 0.9272952180016122}}).without_gradients(),
+              sample({{f32({5}), {0, -0.0, -1, INFINITY, NAN}}})
+                  .expects({{-INFINITY, -INFINITY, NAN, INFINITY, NAN}})
+                  .without_gradients(),
+              sample({{c128({3}), {0, 1, -1, 0, 3, 4}}})
+                  .expects({{0, 1.5707963267948966, 0, 3.141592653589793, 1.6094379124341003, 0.9272952180016122}})
+                  .without_gradients(),
               sample({i32({2})}).breaking("dtype")};
     },
     .traits = Trait::elementwise};

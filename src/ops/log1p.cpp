@@ -37,8 +37,12 @@ extern const OpDef<NoAttributes> log1p_op{
               sample({{c64({3}), Fill::uniform, -0.5, 1}}),
               sample({{f64({2}), {1e-10, -1e-20}}}).expects({{9.9999999995e-11, -1e-20}}),
               sample({{f64({2}), {1, 9}}}).expects({{0.6931471805599453, 2.302585092994046}}),
-              sample({{f32({5}), {-0.0, -1, -2, INFINITY, NAN}}}).expects({{-0.0, -INFINITY, NAN, INFINITY, NAN}}).exact().without_gradients(),
-              sample({{c128({2}), {-1, 1, 0.5, 1}}}).expects({{0, 1.5707963267948966, 0.589327498170823, 0.5880026035475675}}),
+              sample({{f32({5}), {-0.0, -1, -2, INFINITY, NAN}}})
+                  .expects({{-0.0, -INFINITY, NAN, INFINITY, NAN}})
+                  .exact()
+                  .without_gradients(),
+              sample({{c128({2}), {-1, 1, 0.5, 1}}})
+                  .expects({{0, 1.5707963267948966, 0.589327498170823, 0.5880026035475675}}),
               sample({{c128({1}), {1e-10, 1e-10}}}).expects({{1e-10, 9.999999999e-11}}),
               sample({i32({2})}).breaking("dtype")};
     },

@@ -3,7 +3,8 @@
 namespace rlx::ops {
 
 constexpr Operand logsumexp_operands[] = {{"x", floating}};
-constexpr Constraint<MomentAttrs> logsumexp_constraints[] = {{"C1", "axes ascend within the rank of x", moment_axes_fit<MomentAttrs>}};
+constexpr Constraint<MomentAttrs> logsumexp_constraints[] = {
+    {"C1", "axes ascend within the rank of x", moment_axes_fit<MomentAttrs>}};
 
 // A maximum that is not finite (nothing to sum, infinite elements) is not subtracted.
 static Values logsumexp_decompose(Builder&, const MomentAttrs& a, ValuesIn in) {
@@ -27,12 +28,16 @@ extern const OpDef<MomentAttrs> logsumexp_op{
     .shard = moment_shard<MomentAttrs>,
     .cost = cost_consuming<moment_infer<MomentAttrs>, 13, MomentAttrs>,
     .samples = []() -> std::vector<Sample<MomentAttrs>> {
-      return {sample<MomentAttrs>({f64({2, 3})}, {{1}}), sample<MomentAttrs>({{f32({4, 5}), Fill::uniform, 90, 100}}, {{0, 1}, true}),
-              sample<MomentAttrs>({{f32({3}), {0, 0, 0.6931471805599453}}}, {{0}}).expects({{1.3862943611198906}}),
-              sample<MomentAttrs>({{f32({2}), {-INFINITY, -INFINITY}}}, {{0}}).expects({{-INFINITY}}).without_gradients(),
-              sample<MomentAttrs>({{f32({2}), {INFINITY, 1}}}, {{0}}).expects({{INFINITY}}).without_gradients(),
-              sample<MomentAttrs>({f32({0})}, {{0}}).expects({{-INFINITY}}).without_gradients(), sample<MomentAttrs>({f16({3})}, {{0}}),
-              sample<MomentAttrs>({f64({1})}, {{0}}), sample<MomentAttrs>({f32({2})}, {{1}}).breaking("C1")};
+      return {
+          sample<MomentAttrs>({f64({2, 3})}, {{1}}),
+          sample<MomentAttrs>({{f32({4, 5}), Fill::uniform, 90, 100}}, {{0, 1}, true}),
+          sample<MomentAttrs>({{f32({3}), {0, 0, 0.6931471805599453}}}, {{0}}).expects({{1.3862943611198906}}),
+          sample<MomentAttrs>({{f32({2}), {-INFINITY, -INFINITY}}}, {{0}}).expects({{-INFINITY}}).without_gradients(),
+          sample<MomentAttrs>({{f32({2}), {INFINITY, 1}}}, {{0}}).expects({{INFINITY}}).without_gradients(),
+          sample<MomentAttrs>({f32({0})}, {{0}}).expects({{-INFINITY}}).without_gradients(),
+          sample<MomentAttrs>({f16({3})}, {{0}}),
+          sample<MomentAttrs>({f64({1})}, {{0}}),
+          sample<MomentAttrs>({f32({2})}, {{1}}).breaking("C1")};
     }};
 
 }  // namespace rlx::ops

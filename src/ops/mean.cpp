@@ -3,7 +3,8 @@
 namespace rlx::ops {
 
 constexpr Operand mean_operands[] = {{"x", floating | complex_types}};
-constexpr Constraint<MomentAttrs> mean_constraints[] = {{"C1", "axes ascend within the rank of x", moment_axes_fit<MomentAttrs>}};
+constexpr Constraint<MomentAttrs> mean_constraints[] = {
+    {"C1", "axes ascend within the rank of x", moment_axes_fit<MomentAttrs>}};
 
 static Values mean_decompose(Builder&, const MomentAttrs& a, ValuesIn in) {
   const Value x = widened(in[0]);
@@ -23,10 +24,14 @@ extern const OpDef<MomentAttrs> mean_op{
     .shard = moment_shard<MomentAttrs>,
     .cost = cost_consuming<moment_infer<MomentAttrs>, 1, MomentAttrs>,
     .samples = []() -> std::vector<Sample<MomentAttrs>> {
-      return {sample<MomentAttrs>({f64({2, 3, 4})}, {{0, 2}}), sample<MomentAttrs>({{f32({2, 2}), {1, 2, 3, 6}}}, {{1}, true}).expects({{1.5, 4.5}}).exact(),
-              sample<MomentAttrs>({{c64({2}), {1, 2, 3, -4}}}, {{0}}).expects({{2, -1}}).exact(), sample<MomentAttrs>({f16({300})}, {{0}}),
-              sample<MomentAttrs>({f32({0})}, {{0}}).expects({{NAN}}).without_gradients(), sample<MomentAttrs>({f64({2})}),
-              sample<MomentAttrs>({f64({1})}, {{0}}), sample<MomentAttrs>({f32({2, 2})}, {{1, 0}}).breaking("C1")};
+      return {sample<MomentAttrs>({f64({2, 3, 4})}, {{0, 2}}),
+              sample<MomentAttrs>({{f32({2, 2}), {1, 2, 3, 6}}}, {{1}, true}).expects({{1.5, 4.5}}).exact(),
+              sample<MomentAttrs>({{c64({2}), {1, 2, 3, -4}}}, {{0}}).expects({{2, -1}}).exact(),
+              sample<MomentAttrs>({f16({300})}, {{0}}),
+              sample<MomentAttrs>({f32({0})}, {{0}}).expects({{NAN}}).without_gradients(),
+              sample<MomentAttrs>({f64({2})}),
+              sample<MomentAttrs>({f64({1})}, {{0}}),
+              sample<MomentAttrs>({f32({2, 2})}, {{1, 0}}).breaking("C1")};
     }};
 
 }  // namespace rlx::ops

@@ -36,10 +36,17 @@ extern const OpDef<NoAttributes> min_op{
               sample({f16({5}), f16({5})}),
               sample({bf16({5}), bf16({5})}),
               sample({{i32({2, 3}), Fill::uniform, -9, 9}, {i32({2, 3}), Fill::uniform, -9, 9}}),
-              sample({{f32({5}), {-0.0, 0, NAN, 1, 2}}, {f32({5}), {0, -0.0, 1, NAN, 1}}}).expects({{-0.0, -0.0, NAN, NAN, 1}}).exact().without_gradients(),
-              sample({{tensor(DType::i8, {2}), {-128, 5}}, {tensor(DType::i8, {2}), {127, 4}}}).expects({{-128, 4}}).exact(),
+              sample({{f32({5}), {-0.0, 0, NAN, 1, 2}}, {f32({5}), {0, -0.0, 1, NAN, 1}}})
+                  .expects({{-0.0, -0.0, NAN, NAN, 1}})
+                  .exact()
+                  .without_gradients(),
+              sample({{tensor(DType::i8, {2}), {-128, 5}}, {tensor(DType::i8, {2}), {127, 4}}})
+                  .expects({{-128, 4}})
+                  .exact(),
               sample({{tensor(DType::u8, {1}), {200}}, {tensor(DType::u8, {1}), {100}}}).expects({{100}}).exact(),
-              sample({{i64({1}), {-9223372036854775808.0}}, {i64({1}), {9223372036854775807.0}}}).expects({{-9223372036854775808.0}}).exact(),
+              sample({{i64({1}), {-9223372036854775808.0}}, {i64({1}), {9223372036854775807.0}}})
+                  .expects({{-9223372036854775808.0}})
+                  .exact(),
               sample({f32({2}), f32({3})}).breaking("C1"),
               sample({f32({2}), f64({2})}).breaking("C2"),
               sample({boolean({2}), boolean({2})}).breaking("dtype"),

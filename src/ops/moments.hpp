@@ -4,8 +4,12 @@
 
 namespace rlx::ops {
 
-template <class A> Answer moment_axes_fit(const A& a, const Signature& s) { return axes_ascending(a.axes, s.rank(0)); }
-template <class A> Types moment_infer(const A& a, const Signature& s) {
+template <class A>
+Answer moment_axes_fit(const A& a, const Signature& s) {
+  return axes_ascending(a.axes, s.rank(0));
+}
+template <class A>
+Types moment_infer(const A& a, const Signature& s) {
   Shape shape = shape_without(s.shape(0), a.axes);
   if (a.keep) {
     shape = s.shape(0);
@@ -13,7 +17,8 @@ template <class A> Types moment_infer(const A& a, const Signature& s) {
   }
   return {tensor(s.dtype(0), shape)};
 }
-template <class A> ShardRule moment_shard(const A& a, const Signature& s) {
+template <class A>
+ShardRule moment_shard(const A& a, const Signature& s) {
   ShardRule r = shard_positions(s, {}, a.axes);
   Axes kept;
   for (int d = 0; d < s.rank(0); ++d)

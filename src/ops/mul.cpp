@@ -32,9 +32,15 @@ extern const OpDef<NoAttributes> mul_op{
               sample({c64({3}), c64({3})}),
               sample({{i32({2, 3}), Fill::uniform, -100, 100}, {i32({2, 3}), Fill::uniform, -100, 100}}),
               sample({{f32({3}), {1, -2, 0.5}}, {f32({3}), {2, -2, 0.25}}}).expects({{2, 4, 0.125}}).exact(),
-              sample({{f32({4}), {-0.0, INFINITY, NAN, 1e30}}, {f32({4}), {3, 0, 1, 1e30}}}).expects({{-0.0, NAN, NAN, INFINITY}}).exact(),
-              sample({{tensor(DType::i8, {2}), {-128, 16}}, {tensor(DType::i8, {2}), {-1, 17}}}).expects({{-128, 16}}).exact(),
-              sample({{i64({2}), {-9223372036854775808.0, 4294967296}}, {i64({2}), {-1, 4294967297}}}).expects({{-9223372036854775808.0, 4294967296}}).exact(),
+              sample({{f32({4}), {-0.0, INFINITY, NAN, 1e30}}, {f32({4}), {3, 0, 1, 1e30}}})
+                  .expects({{-0.0, NAN, NAN, INFINITY}})
+                  .exact(),
+              sample({{tensor(DType::i8, {2}), {-128, 16}}, {tensor(DType::i8, {2}), {-1, 17}}})
+                  .expects({{-128, 16}})
+                  .exact(),
+              sample({{i64({2}), {-9223372036854775808.0, 4294967296}}, {i64({2}), {-1, 4294967297}}})
+                  .expects({{-9223372036854775808.0, 4294967296}})
+                  .exact(),
               sample({{tensor(DType::u8, {1}), {16}}, {tensor(DType::u8, {1}), {17}}}).expects({{16}}).exact(),
               sample({{c64({1}), {1, 2}}, {c64({1}), {-3, 0.5}}}).expects({{-4, -5.5}}).exact(),
               sample({f32({2}), f32({3})}).breaking("C1"),

@@ -33,7 +33,8 @@ constexpr Constraint<PadAttrs> pad_constraints[] = {
      [](const PadAttrs& a, const Signature& s) {
        Answer all = true;
        for (std::size_t i = 0; i < a.low.size(); ++i)
-         if (entry(a.interior, i, 0) > 0 && !(s.shape(0)[i] == 0)) all = std::move(all) && s.less_equal(1, s.shape(0)[i]);
+         if (entry(a.interior, i, 0) > 0 && !(s.shape(0)[i] == 0))
+           all = std::move(all) && s.less_equal(1, s.shape(0)[i]);
        return all;
      }},
     {"C5", "no dimension of the result is negative", [](const PadAttrs& a, const Signature& s) {
@@ -55,8 +56,8 @@ static HostValues pad_reference(const PadAttrs& a, const ReferenceCall& c) {
   return {y};
 }
 
-// x gets back what of it was kept (padding by the opposite amounts and stepping over interior elements), value the sum of
-// the rest: of what was padding, so that nothing cancels.
+// x gets back what of it was kept (padding by the opposite amounts and stepping over interior elements), value the sum
+// of the rest: of what was padding, so that nothing cancels.
 static Values pad_vjp(const VjpCall<PadAttrs>& c) {
   Builder& b = c.b;
   const PadAttrs& a = c.attrs;
@@ -74,7 +75,8 @@ static Values pad_vjp(const VjpCall<PadAttrs>& c) {
     out[0] = stride.empty() ? t : slice(t, Shape(x.shape.size(), 0), spread, stride);
   }
   if (c.wanted[1]) {
-    const Value kept = pad(full(b, DType::boolean, x.shape, 1), scalar(b, DType::boolean, 0), a.low, a.high, a.interior);
+    const Value kept =
+        pad(full(b, DType::boolean, x.shape, 1), scalar(b, DType::boolean, 0), a.low, a.high, a.interior);
     out[1] = sum_all(select(kept, zeros_like(c.cotangent[0]), c.cotangent[0]));
   }
   return out;
@@ -91,7 +93,8 @@ static Values pad_jvp(const JvpCall<PadAttrs>& c) {
 static Batched pad_batch(const BatchCall<PadAttrs>& c) {
   const PadAttrs& a = c.attrs;
   const Value x = lead(c.in[0], c.axes[0], c.size);
-  const auto low = prepended<std::int64_t>(0, a.low), high = prepended<std::int64_t>(0, a.high), between = batch_entry(a.interior, 0);
+  const auto low = prepended<std::int64_t>(0, a.low), high = prepended<std::int64_t>(0, a.high),
+             between = batch_entry(a.interior, 0);
   if (c.axes[1] < 0) return {{pad(x, c.in[1], low, high, between)}, {0}};
   const Value y = pad(x, scalar(c.b, x.dtype(), 0), low, high, between);
   const Value kept = pad(full(c.b, DType::boolean, x.shape(), 1), scalar(c.b, DType::boolean, 0), low, high, between);
@@ -122,18 +125,21 @@ extern const OpDef<PadAttrs> pad_op{
     .shard = pad_shard,
     .cost = cost_moving<pad_infer, 0, PadAttrs>,
     .samples = []() -> std::vector<Sample<PadAttrs>> {
-      return {sample<PadAttrs>({f64({3, 2}), f64({})}, {{1, 0}, {2, 1}, {1, 2}}), sample<PadAttrs>({f64({4}), f64({})}, {{-1}, {2}, {}}),
-              sample<PadAttrs>({f64({3}), f64({})}, {{-2}, {1}, {2}}),
-              sample<PadAttrs>({{f32({2}), {1, 2}}, {f32({}), {9}}}, {{1}, {2}, {1}}).expects({{9, 1, 9, 2, 9, 9}}).exact(),
-              sample<PadAttrs>({{f32({4}), {1, 2, 3, 4}}, {f32({}), {9}}}, {{-1}, {-2}, {}}).expects({{2}}).exact(),
-              sample<PadAttrs>({{f32({2}), {1, 2}}, {f32({}), {9}}}, {{-1}, {0}, {1}}).expects({{9, 2}}).exact(),
-              sample<PadAttrs>({f64({0}), f64({})}, {{1}, {2}, {3}}), sample<PadAttrs>({f64({}), f64({})}),
-              sample<PadAttrs>({f32({2}), f64({})}, {{0}, {0}, {}}).breaking("C1"),
-              sample<PadAttrs>({f32({2}), f32({1})}, {{0}, {0}, {}}).breaking("C1"),
-              sample<PadAttrs>({f32({2}), f32({})}, {{0}, {0, 0}, {}}).breaking("C2"),
-              sample<PadAttrs>({f32({2}), f32({})}, {{0}, {0}, {-1}}).breaking("C3"),
-              sample<PadAttrs>({f32({-1}), f32({})}, {{0}, {0}, {1}}).breaking("C4"),
-              sample<PadAttrs>({f32({2}), f32({})}, {{-2}, {-1}, {}}).breaking("C5")};
+      return {
+          sample<PadAttrs>({f64({3, 2}), f64({})}, {{1, 0}, {2, 1}, {1, 2}}),
+          sample<PadAttrs>({f64({4}), f64({})}, {{-1}, {2}, {}}),
+          sample<PadAttrs>({f64({3}), f64({})}, {{-2}, {1}, {2}}),
+          sample<PadAttrs>({{f32({2}), {1, 2}}, {f32({}), {9}}}, {{1}, {2}, {1}}).expects({{9, 1, 9, 2, 9, 9}}).exact(),
+          sample<PadAttrs>({{f32({4}), {1, 2, 3, 4}}, {f32({}), {9}}}, {{-1}, {-2}, {}}).expects({{2}}).exact(),
+          sample<PadAttrs>({{f32({2}), {1, 2}}, {f32({}), {9}}}, {{-1}, {0}, {1}}).expects({{9, 2}}).exact(),
+          sample<PadAttrs>({f64({0}), f64({})}, {{1}, {2}, {3}}),
+          sample<PadAttrs>({f64({}), f64({})}),
+          sample<PadAttrs>({f32({2}), f64({})}, {{0}, {0}, {}}).breaking("C1"),
+          sample<PadAttrs>({f32({2}), f32({1})}, {{0}, {0}, {}}).breaking("C1"),
+          sample<PadAttrs>({f32({2}), f32({})}, {{0}, {0, 0}, {}}).breaking("C2"),
+          sample<PadAttrs>({f32({2}), f32({})}, {{0}, {0}, {-1}}).breaking("C3"),
+          sample<PadAttrs>({f32({-1}), f32({})}, {{0}, {0}, {1}}).breaking("C4"),
+          sample<PadAttrs>({f32({2}), f32({})}, {{-2}, {-1}, {}}).breaking("C5")};
     },
     .traits = Trait::indexing};
 

@@ -11,7 +11,9 @@ static Value high_word(Value v) {
   return convert(shift_right_logical(v, by), DType::u32);
 }
 
-struct Product { Value high, low; };
+struct Product {
+  Value high, low;
+};
 static Product wide_product(Value x, std::uint32_t factor) {
   const Value f = constant(*x.builder, HostTensor::scalar_i64(DType::u64, factor));
   const Value p = mul(convert(x, DType::u64), broadcast(f, x.shape(), {}));
@@ -37,7 +39,8 @@ Value philox_words(Value key, Value counter, const Dim& count) {
   const Value zero = full(b, DType::u32, {blocks}, 0);
   const std::array<Value, 2> keys{reshape(slice(key, {0}, {1}), {}), reshape(slice(key, {1}, {2}), {})};
   Values columns;
-  for (const Value& v : philox({low_word(number), high_word(number), zero, zero}, keys)) columns.push_back(reshape(v, {blocks, 1}));
+  for (const Value& v : philox({low_word(number), high_word(number), zero, zero}, keys))
+    columns.push_back(reshape(v, {blocks, 1}));
   return slice(reshape(concat(columns, 1), {blocks * 4}), {0}, {count});
 }
 

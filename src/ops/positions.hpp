@@ -20,7 +20,8 @@ inline bool inside(const Position& p, const Position& shape) {
   return true;
 }
 /// Calls f(position, row-major index) for every element, in order.
-template <class F> void for_each_position(const Position& shape, F f) {
+template <class F>
+void for_each_position(const Position& shape, F f) {
   const std::int64_t n = element_count(shape);
   Position p(shape.size(), 0);
   for (std::int64_t i = 0; i < n; ++i) {
@@ -37,7 +38,8 @@ inline void copy_element(HostTensor& to, std::int64_t i, const HostTensor& from,
   const int bits = bit_width(to.dtype());
   if (bits < 8) return to.set_i64(i, from.get_i64(j));
   const auto size = static_cast<std::size_t>(bits / 8);
-  std::memcpy(to.mutable_data() + static_cast<std::size_t>(i) * size, from.data() + static_cast<std::size_t>(j) * size, size);
+  std::memcpy(to.mutable_data() + static_cast<std::size_t>(i) * size, from.data() + static_cast<std::size_t>(j) * size,
+              size);
 }
 inline HostTensor element_of(const HostTensor& from, std::int64_t j) {
   HostTensor t(from.dtype(), {});

@@ -29,8 +29,9 @@ static std::int64_t power(std::int64_t x, std::int64_t y) {
 
 extern const OpDef<NoAttributes> pow_op{
     .name = "pow",
-    .doc = "x to the y; 1 where y is 0. Integers wrap, and with negative y give 0 unless x is 1 or -1. "
-           "Complex: the principal branch.",
+    .doc =
+        "x to the y; 1 where y is 0. Integers wrap, and with negative y give 0 unless x is 1 or -1. "
+        "Complex: the principal branch.",
     .operands = pow_operands,
     .constraints = one_type<>,
     .infer = infer_first<>,
@@ -50,12 +51,22 @@ extern const OpDef<NoAttributes> pow_op{
               sample({{c128({4}), Fill::uniform, 0.3, 1}, {c128({4}), Fill::uniform, 0.3, 1}}),
               sample({{c64({3}), Fill::uniform, 0.3, 1}, {c64({3}), Fill::uniform, 0.3, 1}}),
               sample({{i32({2, 3}), Fill::uniform, -5, 5}, {i32({2, 3}), Fill::uniform, 0, 6}}),
-              sample({{f64({5}), {2, 10, 2, -2, 9}}, {f64({5}), {10, -3, 0.5, 3, 0.5}}}).expects({{1024, 0.001, 1.4142135623730951, -8, 3}}).without_gradients(),
-              sample({{f32({7}), {0, 0, NAN, 1, -8, -INFINITY, 0}}, {f32({7}), {0, 2, 0, NAN, 0.5, 3, -1}}}).expects({{1, 0, 1, 1, NAN, -INFINITY, INFINITY}}).exact().without_gradients(),
-              sample({{tensor(DType::i8, {7}), {2, 2, -1, -1, 1, 3, 0}}, {tensor(DType::i8, {7}), {7, -1, -3, -2, -5, 0, 0}}}).expects({{-128, 0, -1, 1, 1, 1, 1}}).exact(),
+              sample({{f64({5}), {2, 10, 2, -2, 9}}, {f64({5}), {10, -3, 0.5, 3, 0.5}}})
+                  .expects({{1024, 0.001, 1.4142135623730951, -8, 3}})
+                  .without_gradients(),
+              sample({{f32({7}), {0, 0, NAN, 1, -8, -INFINITY, 0}}, {f32({7}), {0, 2, 0, NAN, 0.5, 3, -1}}})
+                  .expects({{1, 0, 1, 1, NAN, -INFINITY, INFINITY}})
+                  .exact()
+                  .without_gradients(),
+              sample({{tensor(DType::i8, {7}), {2, 2, -1, -1, 1, 3, 0}},
+                      {tensor(DType::i8, {7}), {7, -1, -3, -2, -5, 0, 0}}})
+                  .expects({{-128, 0, -1, 1, 1, 1, 1}})
+                  .exact(),
               sample({{tensor(DType::u8, {2}), {3, 2}}, {tensor(DType::u8, {2}), {6, 8}}}).expects({{217, 0}}).exact(),
               sample({{i64({1}), {-3}}, {i64({1}), {3}}}).expects({{-27}}).exact(),
-              sample({{c128({4}), {0, 1, 1, 1, 0, 0, 0, 0}}, {c128({4}), {0, 1, 2, -1, 0, 0, 2, 0}}}).expects({{0.20787957635076193, 0, 1.4900141243594482, 4.12574447016181, 1, 0, 0, 0}}).without_gradients(),
+              sample({{c128({4}), {0, 1, 1, 1, 0, 0, 0, 0}}, {c128({4}), {0, 1, 2, -1, 0, 0, 2, 0}}})
+                  .expects({{0.20787957635076193, 0, 1.4900141243594482, 4.12574447016181, 1, 0, 0, 0}})
+                  .without_gradients(),
               sample({f32({2}), f32({3})}).breaking("C1"),
               sample({f32({2}), f64({2})}).breaking("C2"),
               sample({boolean({2}), boolean({2})}).breaking("dtype")};

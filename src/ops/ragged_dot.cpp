@@ -4,12 +4,15 @@ namespace rlx::ops {
 
 constexpr Operand ragged_dot_operands[] = {{"lhs", contractible}, {"rhs", contractible}, {"group_sizes", index_types}};
 constexpr Constraint<RaggedDotAttrs> ragged_dot_constraints[] = {
-    {"C1", "lhs and rhs have one dtype", [](const RaggedDotAttrs&, const Signature& s) { return Answer(s.dtype(0) == s.dtype(1)); }},
+    {"C1", "lhs and rhs have one dtype",
+     [](const RaggedDotAttrs&, const Signature& s) { return Answer(s.dtype(0) == s.dtype(1)); }},
     {"C2", "lhs is a matrix, rhs one for each group (rows) or a matrix (contract), group_sizes a vector",
      [](const RaggedDotAttrs& a, const Signature& s) {
        return Answer(s.rank(0) == 2 && s.rank(1) == (a.mode == Ragged::rows ? 3 : 2) && s.rank(2) == 1);
      }},
-    {"C3", "rows: rhs has a matrix for each group, and as many rows each as lhs has columns; contract: lhs and rhs have as many rows",
+    {"C3",
+     "rows: rhs has a matrix for each group, and as many rows each as lhs has columns; contract: lhs and rhs have as "
+     "many rows",
      [](const RaggedDotAttrs& a, const Signature& s) {
        if (a.mode == Ragged::contract) return s.equal(s.shape(0)[0], s.shape(1)[0]);
        return s.equal(s.shape(1)[0], s.shape(2)[0]) && s.equal(s.shape(1)[1], s.shape(0)[1]);
@@ -26,7 +29,8 @@ static Types ragged_dot_infer(const RaggedDotAttrs& a, const Signature& s) {
 static std::vector<std::int64_t> ragged_groups(const HostTensor& sizes, std::int64_t rows) {
   std::vector<std::int64_t> group;
   for (std::int64_t g = 0; g < sizes.numel(); ++g)
-    for (std::int64_t i = 0; i < sizes.get_i64(g) && static_cast<std::int64_t>(group.size()) < rows; ++i) group.push_back(g);
+    for (std::int64_t i = 0; i < sizes.get_i64(g) && static_cast<std::int64_t>(group.size()) < rows; ++i)
+      group.push_back(g);
   group.resize(static_cast<std::size_t>(rows), -1);
   return group;
 }
@@ -58,7 +62,9 @@ static Values ragged_dot_vjp(const VjpCall<RaggedDotAttrs>& c) {
   contract.mode = Ragged::contract;
   Values out(3);
   const bool of_rows = c.attrs.mode == Ragged::rows;
-  if (c.wanted[0]) out[0] = of_rows ? ragged_dot(t, transpose(y, {0, 2, 1}), sizes, rows) : ragged_dot(y, transpose(t, {0, 2, 1}), sizes, rows);
+  if (c.wanted[0])
+    out[0] = of_rows ? ragged_dot(t, transpose(y, {0, 2, 1}), sizes, rows)
+                     : ragged_dot(y, transpose(t, {0, 2, 1}), sizes, rows);
   if (c.wanted[1]) out[1] = of_rows ? ragged_dot(x, t, sizes, contract) : ragged_dot(x, t, sizes, rows);
   return out;
 }
@@ -71,7 +77,8 @@ static Values ragged_dot_jvp(const JvpCall<RaggedDotAttrs>& c) {
 // All members in one row of groups; a group more for each takes the rows that belong to none.
 static Batched ragged_dot_batch(const BatchCall<RaggedDotAttrs>& c) {
   Builder& b = c.b;
-  const Value x = lead(c.in[0], c.axes[0], c.size), y = lead(c.in[1], c.axes[1], c.size), sizes = lead(c.in[2], c.axes[2], c.size);
+  const Value x = lead(c.in[0], c.axes[0], c.size), y = lead(c.in[1], c.axes[1], c.size),
+              sizes = lead(c.in[2], c.axes[2], c.size);
   const Shape xs = x.shape(), ys = y.shape(), gs = sizes.shape();
   const DType index = sizes.dtype();
   const auto merged = [](Value v) {
@@ -92,7 +99,8 @@ static Batched ragged_dot_batch(const BatchCall<RaggedDotAttrs>& c) {
 
 static ShardRule ragged_dot_shard(const RaggedDotAttrs& a, const Signature&) {
   using K = ShardRule::Kind;
-  if (a.mode == Ragged::rows) return {{{K::whole, 0}, {K::passed, 0}, {K::reduced, 0}}, {{0, 2}, {-1, 2, 1}, {-1}}, {{0, 1}}};
+  if (a.mode == Ragged::rows)
+    return {{{K::whole, 0}, {K::passed, 0}, {K::reduced, 0}}, {{0, 2}, {-1, 2, 1}, {-1}}, {{0, 1}}};
   return {{{K::passed, 0}, {K::passed, 0}}, {{-1, 0}, {-1, 1}, {-1}}, {{-1, 0, 1}}};
 }
 static Cost ragged_dot_cost(const RaggedDotAttrs& a, const Signature& s) {
@@ -116,13 +124,17 @@ extern const OpDef<RaggedDotAttrs> ragged_dot_op{
       using R = RaggedDotAttrs;
       const R contract{Ragged::contract};
       const SampleOperand sizes{i32({3}), {2, 0, 2}}, two{i32({2}), {1, 1}}, x{f32({3, 1}), {1, 2, 3}};
-      return {sample<R>({f64({5, 2}), f64({3, 2, 4}), sizes}), sample<R>({f64({5, 2}), f64({5, 3}), sizes}, contract),
+      return {sample<R>({f64({5, 2}), f64({3, 2, 4}), sizes}),
+              sample<R>({f64({5, 2}), f64({5, 3}), sizes}, contract),
               sample<R>({x, {f32({2, 1, 2}), {1, 10, 2, 20}}, two}).expects({{1, 10, 4, 40, 0, 0}}).exact(),
               sample<R>({x, {f32({3, 1}), {4, 5, 6}}, two}, contract).expects({{4, 10}}).exact(),
-              sample<R>({f64({0, 2}), f64({1, 2, 2}), {i32({1}), {0}}}), sample<R>({f64({2, 2}), f64({0, 2, 1}), i32({0})}),
+              sample<R>({f64({0, 2}), f64({1, 2, 2}), {i32({1}), {0}}}),
+              sample<R>({f64({2, 2}), f64({0, 2, 1}), i32({0})}),
               sample<R>({c128({2, 2}), c128({2, 2, 2}), two}),
-              sample<R>({f32({5, 2}), f64({3, 2, 4}), sizes}).breaking("C1"), sample<R>({f32({5, 2}), f32({2, 4}), sizes}).breaking("C2"),
-              sample<R>({f32({5, 2}), f32({3, 3, 4}), sizes}).breaking("C3"), sample<R>({f32({5, 2}), f32({2, 2, 4}), sizes}).breaking("C3"),
+              sample<R>({f32({5, 2}), f64({3, 2, 4}), sizes}).breaking("C1"),
+              sample<R>({f32({5, 2}), f32({2, 4}), sizes}).breaking("C2"),
+              sample<R>({f32({5, 2}), f32({3, 3, 4}), sizes}).breaking("C3"),
+              sample<R>({f32({5, 2}), f32({2, 2, 4}), sizes}).breaking("C3"),
               sample<R>({f32({5, 2}), f32({4, 2}), sizes}, contract).breaking("C3"),
               sample<R>({f32({5, 2}), f32({3, 2, 4}), sizes}, {Ragged::rows, DType::f16}).breaking("C4")};
     }};

@@ -1,5 +1,6 @@
-// The combination is associative and the identities are neutral: neither is checked, and the order of combination is free.
-// Identities therefore have no derivative. Where several elements attain a minimum or maximum they share its cotangent.
+// The combination is associative and the identities are neutral: neither is checked, and the order of combination is
+// free. Identities therefore have no derivative. Where several elements attain a minimum or maximum they share its
+// cotangent.
 #include "ops/combine.hpp"
 #include "ops/regions.hpp"
 #include "ops/structure.hpp"
@@ -11,7 +12,8 @@ constexpr Constraint<ReduceAttrs> reduce_constraints[] = {
     {"C1", "operands are followed by as many identities, scalars of the same dtypes",
      [](const ReduceAttrs&, const Signature& s) { return operands_and_identities(s); }},
     {"C2", "all xs have one shape", [](const ReduceAttrs&, const Signature& s) { return one_shape(s); }},
-    {"C3", "axes ascend within the rank of xs", [](const ReduceAttrs& a, const Signature& s) { return axes_ascending(a.axes, s.rank(0)); }},
+    {"C3", "axes ascend within the rank of xs",
+     [](const ReduceAttrs& a, const Signature& s) { return axes_ascending(a.axes, s.rank(0)); }},
     {"C4", "one region combines two scalars for each of xs into one of its dtype",
      [](const ReduceAttrs&, const Signature& s) { return combines_scalars(s); }}};
 
@@ -49,7 +51,8 @@ static Value reduce_others(Value x, const Axes& axes) {
   rows.push_back(element_count(Shape(shape.begin() + kept, shape.end())));
   const Value flat_rows = reshape(moved, rows), one = identity(b, Combine::mul, x.dtype());
   const auto product = [&](bool reverse) {
-    return associative_scan({&flat_rows, 1}, {&one, 1}, {kept, reverse, true}, [](ValuesIn v) { return Values{mul(v[0], v[1])}; })[0];
+    return associative_scan({&flat_rows, 1}, {&one, 1}, {kept, reverse, true},
+                            [](ValuesIn v) { return Values{mul(v[0], v[1])}; })[0];
   };
   return transpose(reshape(mul(product(false), product(true)), shape), inverse_permutation(order));
 }
@@ -84,7 +87,8 @@ static Values reduce_jvp(const JvpCall<ReduceAttrs>& c) {
   for (std::size_t k = 0; k < c.out.size(); ++k) {
     if (!c.tangent[k]) continue;
     const Combine kind = reduce_kind(c.graph, region, "jvp", k);
-    const Value t = kind == Combine::add ? c.tangent[k] : mul(c.tangent[k], reduce_slope(kind, c.in[k], c.out[k], c.attrs.axes));
+    const Value t =
+        kind == Combine::add ? c.tangent[k] : mul(c.tangent[k], reduce_slope(kind, c.in[k], c.out[k], c.attrs.axes));
     out[k] = reduce_sum(t, c.attrs.axes);
   }
   return out;
@@ -123,8 +127,11 @@ extern const OpDef<ReduceAttrs> reduce_op{
     .shard = reduce_shard,
     .cost = cost_consuming<reduce_infer, 1, ReduceAttrs>,
     .samples = []() -> std::vector<Sample<ReduceAttrs>> {
-      const auto body = [](Combine kind) -> RegionBody { return [kind](ValuesIn v) { return Values{combined(kind, v[0], v[1])}; }; };
-      const SampleOperand zero = neutral_operand(DType::f64, 0), one = neutral_operand(DType::f64, 1), low = neutral_operand(DType::f64, -INFINITY), high = neutral_operand(DType::f64, INFINITY);
+      const auto body = [](Combine kind) -> RegionBody {
+        return [kind](ValuesIn v) { return Values{combined(kind, v[0], v[1])}; };
+      };
+      const SampleOperand zero = neutral_operand(DType::f64, 0), one = neutral_operand(DType::f64, 1),
+                          low = neutral_operand(DType::f64, -INFINITY), high = neutral_operand(DType::f64, INFINITY);
       const SampleOperand complex_zero = neutral_operand(DType::c128, 0);
       const SampleOperand x{f64({2, 3, 4})}, apart{f64({3, 4}), Fill::distinct}, few{f32({2, 2}), {1, 2, 3, 4}};
       // The index of the greatest element, with the element: two operands reduced together.
@@ -132,26 +139,53 @@ extern const OpDef<ReduceAttrs> reduce_op{
         const Value second = compare(v[2], v[0], Direction::gt);
         return Values{select(second, v[2], v[0]), select(second, v[3], v[1])};
       };
-      return {sample<ReduceAttrs>({x, zero}, {{0, 2}}).with(body(Combine::add)), sample<ReduceAttrs>({x, one}, {{1, 2}}).with(body(Combine::mul)),
-              sample<ReduceAttrs>({apart, low}, {{1}}).with(body(Combine::max)), sample<ReduceAttrs>({apart, high}, {{0}}).with(body(Combine::min)),
+      return {sample<ReduceAttrs>({x, zero}, {{0, 2}}).with(body(Combine::add)),
+              sample<ReduceAttrs>({x, one}, {{1, 2}}).with(body(Combine::mul)),
+              sample<ReduceAttrs>({apart, low}, {{1}}).with(body(Combine::max)),
+              sample<ReduceAttrs>({apart, high}, {{0}}).with(body(Combine::min)),
               sample<ReduceAttrs>({{f64({3}), {0, 2, 3}}, one}, {{0}}).with(body(Combine::mul)).expects({{0}}).exact(),
-              sample<ReduceAttrs>({few, neutral_operand(DType::f32, 0)}, {{0}}).with(body(Combine::add)).expects({{4, 6}}).exact(),
-              sample<ReduceAttrs>({few, neutral_operand(DType::f32, 1)}, {{0, 1}}).with(body(Combine::mul)).expects({{24}}).exact(),
-              sample<ReduceAttrs>({{f32({3}), {1, NAN, 3}}, neutral_operand(DType::f32, -INFINITY)}, {{0}}).with(body(Combine::max)).expects({{NAN}}).without_gradients(),
-              sample<ReduceAttrs>({{boolean({2, 2}), {1, 0, 1, 1}}, neutral_operand(DType::boolean, 1)}, {{1}}).with(body(Combine::min)).expects({{0, 1}}).exact(),
-              sample<ReduceAttrs>({{f32({3}), {4, 7, 5}}, {i32({3}), {0, 1, 2}}, neutral_operand(DType::f32, -INFINITY), neutral_operand(DType::i32, -1)}, {{0}})
-                  .with(greatest).expects({{7}, {1}}).exact().without_gradients(),
+              sample<ReduceAttrs>({few, neutral_operand(DType::f32, 0)}, {{0}})
+                  .with(body(Combine::add))
+                  .expects({{4, 6}})
+                  .exact(),
+              sample<ReduceAttrs>({few, neutral_operand(DType::f32, 1)}, {{0, 1}})
+                  .with(body(Combine::mul))
+                  .expects({{24}})
+                  .exact(),
+              sample<ReduceAttrs>({{f32({3}), {1, NAN, 3}}, neutral_operand(DType::f32, -INFINITY)}, {{0}})
+                  .with(body(Combine::max))
+                  .expects({{NAN}})
+                  .without_gradients(),
+              sample<ReduceAttrs>({{boolean({2, 2}), {1, 0, 1, 1}}, neutral_operand(DType::boolean, 1)}, {{1}})
+                  .with(body(Combine::min))
+                  .expects({{0, 1}})
+                  .exact(),
+              sample<ReduceAttrs>({{f32({3}), {4, 7, 5}},
+                                   {i32({3}), {0, 1, 2}},
+                                   neutral_operand(DType::f32, -INFINITY),
+                                   neutral_operand(DType::i32, -1)},
+                                  {{0}})
+                  .with(greatest)
+                  .expects({{7}, {1}})
+                  .exact()
+                  .without_gradients(),
               sample<ReduceAttrs>({f64({0, 2}), zero}, {{0}}).with(body(Combine::add)).expects({{0, 0}}).exact(),
-              sample<ReduceAttrs>({f64({1}), zero}, {{0}}).with(body(Combine::add)), sample<ReduceAttrs>({c128({3}), complex_zero}, {{0}}).with(body(Combine::add)),
+              sample<ReduceAttrs>({f64({1}), zero}, {{0}}).with(body(Combine::add)),
+              sample<ReduceAttrs>({c128({3}), complex_zero}, {{0}}).with(body(Combine::add)),
               sample<ReduceAttrs>({f64({2}), zero}).with(body(Combine::add)),
               sample<ReduceAttrs>({f64({2}), f32({})}, {{0}}).with(body(Combine::add)).breaking("C1"),
               sample<ReduceAttrs>({f64({2}), f64({3}), zero, zero}, {{0}})
-                  .with([](ValuesIn v) { return Values{v[0], v[1]}; }).breaking("C2"),
+                  .with([](ValuesIn v) { return Values{v[0], v[1]}; })
+                  .breaking("C2"),
               sample<ReduceAttrs>({f64({2, 2}), zero}, {{1, 0}}).with(body(Combine::add)).breaking("C3"),
               sample<ReduceAttrs>({f64({2}), zero}, {{1}}).with(body(Combine::add)).breaking("C3"),
-              sample<ReduceAttrs>({f64({2}), zero}, {{0}}).with([](ValuesIn v) { return Values{compare(v[0], v[1], Direction::lt)}; }).breaking("C4"),
+              sample<ReduceAttrs>({f64({2}), zero}, {{0}})
+                  .with([](ValuesIn v) { return Values{compare(v[0], v[1], Direction::lt)}; })
+                  .breaking("C4"),
               sample<ReduceAttrs>({f64({2}), zero}, {{0}}).breaking("regions")};
     },
-    .region_arguments = [](const ReduceAttrs&, const Signature& s) -> std::vector<Types> { return {combine_arguments(s)}; }};
+    .region_arguments = [](const ReduceAttrs&, const Signature& s) -> std::vector<Types> {
+      return {combine_arguments(s)};
+    }};
 
 }  // namespace rlx::ops

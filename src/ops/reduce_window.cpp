@@ -1,12 +1,16 @@
-// Partial results have the accumulator type of x (default_accumulator) and are rounded once. Of several elements that attain
-// a window's minimum or maximum each gets an equal share of the cotangent.
+// Partial results have the accumulator type of x (default_accumulator) and are rounded once. Of several elements that
+// attain a window's minimum or maximum each gets an equal share of the cotangent.
 #include "ops/combine.hpp"
 #include "ops/structure.hpp"
 
 namespace rlx::ops {
 
-static std::int64_t window_extent(const ReduceWindowAttrs& a, std::size_t d) { return (a.window[d] - 1) * entry(a.dilation, d, 1) + 1; }
-static Dim window_padded(const ReduceWindowAttrs& a, const Shape& x, std::size_t d) { return x[d] + entry(a.low, d, 0) + entry(a.high, d, 0); }
+static std::int64_t window_extent(const ReduceWindowAttrs& a, std::size_t d) {
+  return (a.window[d] - 1) * entry(a.dilation, d, 1) + 1;
+}
+static Dim window_padded(const ReduceWindowAttrs& a, const Shape& x, std::size_t d) {
+  return x[d] + entry(a.low, d, 0) + entry(a.high, d, 0);
+}
 
 constexpr Operand reduce_window_operands[] = {{"x", numbers | DTypeSet{DType::boolean}}};
 constexpr Constraint<ReduceWindowAttrs> reduce_window_constraints[] = {
@@ -14,7 +18,8 @@ constexpr Constraint<ReduceWindowAttrs> reduce_window_constraints[] = {
      [](const ReduceWindowAttrs& a, const Signature& s) {
        const int n = s.rank(0);
        return has_length(a.window.size(), n, "window") && empty_or_length(a.stride.size(), n, "stride") &&
-              empty_or_length(a.dilation.size(), n, "dilation") && empty_or_length(a.low.size(), n, "low") && empty_or_length(a.high.size(), n, "high");
+              empty_or_length(a.dilation.size(), n, "dilation") && empty_or_length(a.low.size(), n, "low") &&
+              empty_or_length(a.high.size(), n, "high");
      }},
     {"C2", "window, stride and dilation are positive",
      [](const ReduceWindowAttrs& a, const Signature&) {
@@ -26,10 +31,12 @@ constexpr Constraint<ReduceWindowAttrs> reduce_window_constraints[] = {
     {"C3", "the window fits into the padded dimension",
      [](const ReduceWindowAttrs& a, const Signature& s) {
        Answer all = true;
-       for (std::size_t d = 0; d < a.window.size(); ++d) all = std::move(all) && s.less_equal(window_extent(a, d), window_padded(a, s.shape(0), d));
+       for (std::size_t d = 0; d < a.window.size(); ++d)
+         all = std::move(all) && s.less_equal(window_extent(a, d), window_padded(a, s.shape(0), d));
        return all;
      }},
-    {"C4", "kind is add, min, max or mul and can combine x's dtype", [](const ReduceWindowAttrs& a, const Signature& s) {
+    {"C4", "kind is add, min, max or mul and can combine x's dtype",
+     [](const ReduceWindowAttrs& a, const Signature& s) {
        return a.kind == Combine::set ? Answer::no("set") : can_combine(a.kind, s.dtype(0));
      }}};
 
@@ -48,7 +55,8 @@ static HostValues reduce_window_reference(const ReduceWindowAttrs& a, const Refe
     HostTensor sum = neutral;
     for_each_position(a.window, [&](const Position& w, std::int64_t) {
       Position from(p.size());
-      for (std::size_t d = 0; d < p.size(); ++d) from[d] = p[d] * entry(a.stride, d, 1) + w[d] * entry(a.dilation, d, 1) - entry(a.low, d, 0);
+      for (std::size_t d = 0; d < p.size(); ++d)
+        from[d] = p[d] * entry(a.stride, d, 1) + w[d] * entry(a.dilation, d, 1) - entry(a.low, d, 0);
       if (inside(from, x.shape())) combine_element(a.kind, sum, 0, x, flat(from, x.shape()));
     });
     if (is_complex(x.dtype())) y.set_c128(i, sum.get_c128(0));
@@ -59,8 +67,8 @@ static HostValues reduce_window_reference(const ReduceWindowAttrs& a, const Refe
   return {y};
 }
 
-// Transposed sum: cotangents at their strided places, then windows of the same size at step 1. A window's offset k there
-// stands for offset window - 1 - k here.
+// Transposed sum: cotangents at their strided places, then windows of the same size at step 1. A window's offset k
+// there stands for offset window - 1 - k here.
 static Value reduce_window_spread(Value t, const ReduceWindowAttrs& a, Shape x) {
   const std::size_t rank = x.size();
   std::vector<std::int64_t> none(rank, 0), between, low, high;
@@ -75,8 +83,10 @@ static Value reduce_window_spread(Value t, const ReduceWindowAttrs& a, Shape x) 
 }
 
 /// Calls f(elements of x at offset w of every window, w).
-template <class F> static void reduce_window_offsets(Value x, const ReduceWindowAttrs& a, Shape y, double outside, F f) {
-  const Value padded = pad(x, scalar(*x.builder, x.dtype(), outside), a.low.empty() ? std::vector<std::int64_t>(a.window.size(), 0) : a.low,
+template <class F>
+static void reduce_window_offsets(Value x, const ReduceWindowAttrs& a, Shape y, double outside, F f) {
+  const Value padded = pad(x, scalar(*x.builder, x.dtype(), outside),
+                           a.low.empty() ? std::vector<std::int64_t>(a.window.size(), 0) : a.low,
                            a.high.empty() ? std::vector<std::int64_t>(a.window.size(), 0) : a.high);
   for_each_position(a.window, [&](const Position& w, std::int64_t) {
     std::vector<Dim> start, limit;
@@ -89,7 +99,10 @@ template <class F> static void reduce_window_offsets(Value x, const ReduceWindow
 }
 
 // Masks of the elements that attain each window's extremum, one an offset, and one over their number.
-struct WindowHits { Values masks; Value share; };
+struct WindowHits {
+  Values masks;
+  Value share;
+};
 static WindowHits reduce_window_hits(Value x, Value y, const ReduceWindowAttrs& a) {
   WindowHits h;
   const double outside = a.kind == Combine::max ? -INFINITY : INFINITY;
@@ -141,8 +154,9 @@ static Values reduce_window_jvp(const JvpCall<ReduceWindowAttrs>& c) {
 
 static Batched reduce_window_batch(const BatchCall<ReduceWindowAttrs>& c) {
   const ReduceWindowAttrs& a = c.attrs;
-  return {{reduce_window(lead(c.in[0], c.axes[0], c.size), {a.kind, prepended<std::int64_t>(1, a.window), batch_entry(a.stride, 1),
-                                                            batch_entry(a.dilation, 1), batch_entry(a.low, 0), batch_entry(a.high, 0)})},
+  return {{reduce_window(lead(c.in[0], c.axes[0], c.size),
+                         {a.kind, prepended<std::int64_t>(1, a.window), batch_entry(a.stride, 1),
+                          batch_entry(a.dilation, 1), batch_entry(a.low, 0), batch_entry(a.high, 0)})},
           {0}};
 }
 
@@ -151,8 +165,10 @@ static ShardRule reduce_window_shard(const ReduceWindowAttrs& a, const Signature
   ShardRule r = shard_positions(s, reduce_window_infer(a, s), {});
   for (std::size_t d = 0; d < a.window.size(); ++d) {
     if (a.window[d] == 1 && entry(a.stride, d, 1) == 1 && entry(a.low, d, 0) == 0 && entry(a.high, d, 0) == 0) continue;
-    const bool centred = entry(a.stride, d, 1) == 1 && entry(a.low, d, 0) == entry(a.high, d, 0) && window_extent(a, d) == 2 * entry(a.low, d, 0) + 1;
-    r.factors[d] = centred ? ShardRule::Factor{ShardRule::Kind::halo, static_cast<int>(entry(a.low, d, 0))} : ShardRule::Factor{ShardRule::Kind::whole, 0};
+    const bool centred = entry(a.stride, d, 1) == 1 && entry(a.low, d, 0) == entry(a.high, d, 0) &&
+                         window_extent(a, d) == 2 * entry(a.low, d, 0) + 1;
+    r.factors[d] = centred ? ShardRule::Factor{ShardRule::Kind::halo, static_cast<int>(entry(a.low, d, 0))}
+                           : ShardRule::Factor{ShardRule::Kind::whole, 0};
   }
   return r;
 }
@@ -177,13 +193,15 @@ extern const OpDef<ReduceWindowAttrs> reduce_window_op{
       using W = ReduceWindowAttrs;
       const SampleOperand apart{f64({5, 6}), Fill::distinct}, line{f32({4}), {1, 2, 4, 8}};
       return {sample<W>({f64({5, 6})}, W{Combine::add, {2, 3}, {2, 1}, {1, 2}, {1, 0}, {0, 1}}),
-              sample<W>({apart}, W{Combine::max, {2, 2}, {2, 2}, {}, {}, {}}), sample<W>({apart}, W{Combine::min, {3, 2}, {1, 2}, {1, 3}, {1, 0}, {1, 1}}),
+              sample<W>({apart}, W{Combine::max, {2, 2}, {2, 2}, {}, {}, {}}),
+              sample<W>({apart}, W{Combine::min, {3, 2}, {1, 2}, {1, 3}, {1, 0}, {1, 1}}),
               sample<W>({f64({4})}, W{Combine::mul, {2}, {}, {}, {}, {}}).without_gradients(),
               sample<W>({line}, W{Combine::add, {2}, {}, {}, {1}, {}}).expects({{1, 3, 6, 12}}).exact(),
               sample<W>({line}, W{Combine::mul, {2}, {2}, {}, {}, {}}).expects({{2, 32}}).exact(),
               sample<W>({line}, W{Combine::max, {2}, {}, {2}, {}, {}}).expects({{4, 8}}).exact(),
               sample<W>({line}, W{Combine::min, {3}, {2}, {}, {2}, {}}).expects({{1, 1}}).exact(),
-              sample<W>({f64({1})}, W{Combine::add, {1}, {}, {}, {}, {}}), sample<W>({f64({0})}, W{Combine::add, {2}, {}, {}, {1}, {1}}),
+              sample<W>({f64({1})}, W{Combine::add, {1}, {}, {}, {}, {}}),
+              sample<W>({f64({0})}, W{Combine::add, {2}, {}, {}, {1}, {1}}),
               sample<W>({f64({0, 3})}, W{Combine::max, {1, 2}, {}, {}, {1, 0}, {}}).without_gradients(),
               sample<W>({f32({3})}, W{Combine::add, {1, 1}, {}, {}, {}, {}}).breaking("C1"),
               sample<W>({f32({3})}, W{Combine::add, {1}, {0}, {}, {}, {}}).breaking("C2"),

@@ -33,7 +33,8 @@ Answer operands_and_identities(const Signature& s) {
   const std::size_t n = s.size() / 2;
   if (n == 0 || s.size() != 2 * n) return Answer::no(std::to_string(s.size()) + " operands");
   for (std::size_t i = 0; i < n; ++i)
-    if (s.rank(n + i) != 0 || s.dtype(n + i) != s.dtype(i)) return Answer::no("identity " + std::to_string(i) + " is " + to_string(s.types[n + i]));
+    if (s.rank(n + i) != 0 || s.dtype(n + i) != s.dtype(i))
+      return Answer::no("identity " + std::to_string(i) + " is " + to_string(s.types[n + i]));
   return true;
 }
 
@@ -66,7 +67,8 @@ RegionBody same_region(Builder& b, const Graph& g, const Node& node, std::size_t
   return [&b, &g, region](ValuesIn arguments) { return b.inline_region(g, region, arguments); };
 }
 
-void combine_by_region(const ReferenceCall& c, std::vector<HostTensor>& to, std::int64_t i, std::size_t operands, std::int64_t j) {
+void combine_by_region(const ReferenceCall& c, std::vector<HostTensor>& to, std::int64_t i, std::size_t operands,
+                       std::int64_t j) {
   HostValues arguments;
   for (std::size_t k = 0; k < operands; ++k) arguments.push_back(element_of(to[k], i));
   for (std::size_t k = 0; k < operands; ++k) arguments.push_back(element_of(c.tensor(k), j));

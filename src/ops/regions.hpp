@@ -24,6 +24,7 @@ SampleOperand neutral_operand(DType t, double v);
 /// A body that copies region `index` of `node`.
 RegionBody same_region(Builder& b, const Graph& g, const Node& node, std::size_t index = 0);
 /// to[i] = region(to[i], from[j]) over all tensors at once.
-void combine_by_region(const ReferenceCall& c, std::vector<HostTensor>& to, std::int64_t i, std::size_t operands, std::int64_t j);
+void combine_by_region(const ReferenceCall& c, std::vector<HostTensor>& to, std::int64_t i, std::size_t operands,
+                       std::int64_t j);
 
 }  // namespace rlx::ops

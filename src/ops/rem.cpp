@@ -14,11 +14,13 @@ static Values rem_jvp(const JvpCall<NoAttributes>& c) {
   return {plus(c.tangent[0], c.tangent[1] ? c.tangent[1] * rem_dy(c.in[0], c.in[1], c.out[0]) : Value{})};
 }
 
-template <RealElement T> static T remainder_of(T x, T y) {
+template <RealElement T>
+static T remainder_of(T x, T y) {
   if constexpr (std::is_floating_point_v<T>) return std::fmod(x, y);
   else {
     if (y == 0) return x;
-    if constexpr (std::is_signed_v<T>) if (y == -1) return 0;
+    if constexpr (std::is_signed_v<T>)
+      if (y == -1) return 0;
     return x % y;
   }
 }
@@ -38,20 +40,28 @@ extern const OpDef<NoAttributes> rem_op{
     .shard = shard_elementwise<>,
     .cost = cost_elementwise<8>,
     .samples = []() -> Samples {
-      return {sample({{f64({3, 5}), Fill::uniform, 5.1, 5.9}, {f64({3, 5}), Fill::uniform, 1.01, 1.25}}),
-              sample({{f32({17}), Fill::uniform, -9, 9}, {f32({17}), Fill::uniform, 0.5, 2}}),
-              sample({{f16({5}), Fill::uniform, -9, 9}, {f16({5}), Fill::uniform, 0.5, 2}}),
-              sample({{bf16({5}), Fill::uniform, -9, 9}, {bf16({5}), Fill::uniform, 0.5, 2}}),
-              sample({{i32({2, 3}), Fill::uniform, -100, 100}, {i32({2, 3}), Fill::uniform, 1, 9}}),
-              sample({{f64({4}), {5.5, -5.5, 5.5, -5.5}}, {f64({4}), {2, 2, -2, -2}}}).expects({{1.5, -1.5, 1.5, -1.5}}).exact(),
-              sample({{f32({5}), {1, -0.0, 3, INFINITY, NAN}}, {f32({5}), {0, 3, INFINITY, 2, 1}}}).expects({{NAN, -0.0, 3, NAN, NAN}}).exact().without_gradients(),
-              sample({{tensor(DType::i8, {5}), {7, -7, 7, 5, -128}}, {tensor(DType::i8, {5}), {2, 2, -2, 0, -1}}}).expects({{1, -1, 1, 5, 0}}).exact(),
-              sample({{i64({2}), {-9223372036854775808.0, 9}}, {i64({2}), {-1, 0}}}).expects({{0, 9}}).exact(),
-              sample({{tensor(DType::u8, {2}), {255, 7}}, {tensor(DType::u8, {2}), {16, 0}}}).expects({{15, 7}}).exact(),
-              sample({f32({2}), f32({3})}).breaking("C1"),
-              sample({f32({2}), f64({2})}).breaking("C2"),
-              sample({boolean({2}), boolean({2})}).breaking("dtype"),
-              sample({c64({2}), c64({2})}).breaking("dtype")};
+      return {
+          sample({{f64({3, 5}), Fill::uniform, 5.1, 5.9}, {f64({3, 5}), Fill::uniform, 1.01, 1.25}}),
+          sample({{f32({17}), Fill::uniform, -9, 9}, {f32({17}), Fill::uniform, 0.5, 2}}),
+          sample({{f16({5}), Fill::uniform, -9, 9}, {f16({5}), Fill::uniform, 0.5, 2}}),
+          sample({{bf16({5}), Fill::uniform, -9, 9}, {bf16({5}), Fill::uniform, 0.5, 2}}),
+          sample({{i32({2, 3}), Fill::uniform, -100, 100}, {i32({2, 3}), Fill::uniform, 1, 9}}),
+          sample({{f64({4}), {5.5, -5.5, 5.5, -5.5}}, {f64({4}), {2, 2, -2, -2}}})
+              .expects({{1.5, -1.5, 1.5, -1.5}})
+              .exact(),
+          sample({{f32({5}), {1, -0.0, 3, INFINITY, NAN}}, {f32({5}), {0, 3, INFINITY, 2, 1}}})
+              .expects({{NAN, -0.0, 3, NAN, NAN}})
+              .exact()
+              .without_gradients(),
+          sample({{tensor(DType::i8, {5}), {7, -7, 7, 5, -128}}, {tensor(DType::i8, {5}), {2, 2, -2, 0, -1}}})
+              .expects({{1, -1, 1, 5, 0}})
+              .exact(),
+          sample({{i64({2}), {-9223372036854775808.0, 9}}, {i64({2}), {-1, 0}}}).expects({{0, 9}}).exact(),
+          sample({{tensor(DType::u8, {2}), {255, 7}}, {tensor(DType::u8, {2}), {16, 0}}}).expects({{15, 7}}).exact(),
+          sample({f32({2}), f32({3})}).breaking("C1"),
+          sample({f32({2}), f64({2})}).breaking("C2"),
+          sample({boolean({2}), boolean({2})}).breaking("dtype"),
+          sample({c64({2}), c64({2})}).breaking("dtype")};
     },
     .traits = Trait::elementwise};
 

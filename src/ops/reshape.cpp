@@ -34,7 +34,8 @@ static ShardRule reshape_shard(const ReshapeAttrs& a, const Signature& s) {
   std::size_t head = 0, tail = 0;
   const std::size_t least = std::min(x.size(), y.size());
   while (head < least && x[head] == y[head]) pair(head, head), ++head;
-  while (tail < least - head && x[x.size() - 1 - tail] == y[y.size() - 1 - tail]) pair(x.size() - 1 - tail, y.size() - 1 - tail), ++tail;
+  while (tail < least - head && x[x.size() - 1 - tail] == y[y.size() - 1 - tail])
+    pair(x.size() - 1 - tail, y.size() - 1 - tail), ++tail;
   r.operands = {from};
   r.results = {to};
   return r;
@@ -55,8 +56,10 @@ extern const OpDef<ReshapeAttrs> reshape_op{
     .samples = []() -> std::vector<Sample<ReshapeAttrs>> {
       return {sample<ReshapeAttrs>({f64({2, 6})}, {{3, 4}}),
               sample<ReshapeAttrs>({{f32({2, 3}), {1, 2, 3, 4, 5, 6}}}, {{3, 2}}).expects({{1, 2, 3, 4, 5, 6}}).exact(),
-              sample<ReshapeAttrs>({{f16({1}), {7}}}, {{}}).expects({{7}}).exact(), sample<ReshapeAttrs>({f64({})}, {{1, 1}}),
-              sample<ReshapeAttrs>({f64({0, 3})}, {{5, 0}}), sample<ReshapeAttrs>({f32({2, 3})}, {{4}}).breaking("C1")};
+              sample<ReshapeAttrs>({{f16({1}), {7}}}, {{}}).expects({{7}}).exact(),
+              sample<ReshapeAttrs>({f64({})}, {{1, 1}}),
+              sample<ReshapeAttrs>({f64({0, 3})}, {{5, 0}}),
+              sample<ReshapeAttrs>({f32({2, 3})}, {{4}}).breaking("C1")};
     },
     .traits = Trait::indexing};
 

@@ -6,9 +6,16 @@ namespace rlx::ops {
 
 inline constexpr Operand rng_operands[] = {{"key", DType::u32}, {"counter", DType::u64}};
 
-template <class A> Answer rng_key_fits(const A&, const Signature& s) { return Answer(s.rank(0) == 1) && s.equal(s.rank(0) == 1 ? s.shape(0)[0] : 0, 2); }
-template <class A> Answer rng_counter_fits(const A&, const Signature& s) { return Answer(s.rank(1) == 0); }
-template <class A> Answer rng_shape_fits(const A& a, const Signature& s) {
+template <class A>
+Answer rng_key_fits(const A&, const Signature& s) {
+  return Answer(s.rank(0) == 1) && s.equal(s.rank(0) == 1 ? s.shape(0)[0] : 0, 2);
+}
+template <class A>
+Answer rng_counter_fits(const A&, const Signature& s) {
+  return Answer(s.rank(1) == 0);
+}
+template <class A>
+Answer rng_shape_fits(const A& a, const Signature& s) {
   Answer all = true;
   for (const Dim& d : a.shape) all = std::move(all) && s.less_equal(0, d);
   return all;
@@ -18,9 +25,13 @@ template <class A>
 inline constexpr Constraint<A> rng_constraints[] = {{"C1", "key is u32[2]", rng_key_fits<A>},
                                                     {"C2", "counter is a scalar", rng_counter_fits<A>},
                                                     {"C3", "no dimension of shape is negative", rng_shape_fits<A>}};
-inline Answer rng_real_dtype(const RngRealAttrs& a, const Signature&) { return Answer(a.dtype == DType::f32 || a.dtype == DType::f64); }
-inline constexpr Constraint<RngRealAttrs> rng_real_constraints[] = {rng_constraints<RngRealAttrs>[0], rng_constraints<RngRealAttrs>[1],
-                                                                    rng_constraints<RngRealAttrs>[2], {"C4", "dtype is f32 or f64", rng_real_dtype}};
+inline Answer rng_real_dtype(const RngRealAttrs& a, const Signature&) {
+  return Answer(a.dtype == DType::f32 || a.dtype == DType::f64);
+}
+inline constexpr Constraint<RngRealAttrs> rng_real_constraints[] = {rng_constraints<RngRealAttrs>[0],
+                                                                    rng_constraints<RngRealAttrs>[1],
+                                                                    rng_constraints<RngRealAttrs>[2],
+                                                                    {"C4", "dtype is f32 or f64", rng_real_dtype}};
 inline Types rng_real_infer(const RngRealAttrs& a, const Signature&) { return {tensor(a.dtype, a.shape)}; }
 inline SampleOperand rng_key(double a, double b) { return {tensor(DType::u32, {2}), {a, b}}; }
 inline SampleOperand rng_counter(double v) { return {tensor(DType::u64, {}), {v}}; }

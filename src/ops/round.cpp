@@ -27,8 +27,13 @@ extern const OpDef<NoAttributes> round_op{
       return {sample({{f64({2, 3}), Fill::uniform, -3, 3}}),
               sample({{f16({5}), Fill::uniform, -3, 3}}),
               sample({{bf16({5}), Fill::uniform, -3, 3}}),
-              sample({{f32({10}), {0.5, 1.5, 2.5, -0.5, -2.5, 2.75, -0.0, INFINITY, NAN, 8388609}}}).expects({{0, 2, 2, -0.0, -2, 3, -0.0, INFINITY, NAN, 8388609}}).exact(),
-              sample({{f64({2}), {0.49999999999999994, 4503599627370497.5}}}).expects({{0, 4503599627370498}}).exact().without_gradients(),
+              sample({{f32({10}), {0.5, 1.5, 2.5, -0.5, -2.5, 2.75, -0.0, INFINITY, NAN, 8388609}}})
+                  .expects({{0, 2, 2, -0.0, -2, 3, -0.0, INFINITY, NAN, 8388609}})
+                  .exact(),
+              sample({{f64({2}), {0.49999999999999994, 4503599627370497.5}}})
+                  .expects({{0, 4503599627370498}})
+                  .exact()
+                  .without_gradients(),
               sample({i32({2})}).breaking("dtype"),
               sample({c64({2})}).breaking("dtype")};
     },

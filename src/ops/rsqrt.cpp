@@ -26,7 +26,10 @@ extern const OpDef<NoAttributes> rsqrt_op{
               sample({{f16({5}), Fill::uniform, 0.3, 3}}),
               sample({{bf16({5}), Fill::uniform, 0.3, 3}}),
               sample({{f64({3}), {4, 2, 0.25}}}).expects({{0.5, 0.7071067811865476, 2}}),
-              sample({{f32({5}), {0, -0.0, -1, INFINITY, NAN}}}).expects({{INFINITY, -INFINITY, NAN, 0, NAN}}).exact().without_gradients(),
+              sample({{f32({5}), {0, -0.0, -1, INFINITY, NAN}}})
+                  .expects({{INFINITY, -INFINITY, NAN, 0, NAN}})
+                  .exact()
+                  .without_gradients(),
               sample({i32({2})}).breaking("dtype"),
               sample({c64({2})}).breaking("dtype")};
     },

@@ -1,5 +1,6 @@
-// Partial results have the accumulator type of data (default_accumulator) and are rounded once. Offsets ascend (not checked
-// by the type); rows before the first or from the last offset on belong to no segment. Ties share a cotangent equally.
+// Partial results have the accumulator type of data (default_accumulator) and are rounded once. Offsets ascend (not
+// checked by the type); rows before the first or from the last offset on belong to no segment. Ties share a cotangent
+// equally.
 #include "ops/combine.hpp"
 #include "ops/structure.hpp"
 
@@ -9,8 +10,10 @@ constexpr Operand segment_reduce_operands[] = {{"data", numbers | DTypeSet{DType
 constexpr Constraint<SegmentReduceAttrs> segment_reduce_constraints[] = {
     {"C1", "data has at least one dimension, offsets exactly one",
      [](const SegmentReduceAttrs&, const Signature& s) { return Answer(s.rank(0) >= 1 && s.rank(1) == 1); }},
-    {"C2", "there is at least one offset", [](const SegmentReduceAttrs&, const Signature& s) { return s.less_equal(1, s.shape(1)[0]); }},
-    {"C3", "kind is add, min, max or mul and can combine data's dtype", [](const SegmentReduceAttrs& a, const Signature& s) {
+    {"C2", "there is at least one offset",
+     [](const SegmentReduceAttrs&, const Signature& s) { return s.less_equal(1, s.shape(1)[0]); }},
+    {"C3", "kind is add, min, max or mul and can combine data's dtype",
+     [](const SegmentReduceAttrs& a, const Signature& s) {
        return a.kind == Combine::set ? Answer::no("set") : can_combine(a.kind, s.dtype(0));
      }}};
 
@@ -25,7 +28,8 @@ static HostValues segment_reduce_reference(const SegmentReduceAttrs& a, const Re
   for_each_position(y.shape(), [&](Position p, std::int64_t i) {
     HostTensor sum = neutral;
     const std::int64_t segment = p[0], end = std::min(offsets.get_i64(segment + 1), data.shape()[0]);
-    for (p[0] = std::max<std::int64_t>(0, offsets.get_i64(segment)); p[0] < end; ++p[0]) combine_element(a.kind, sum, 0, data, flat(p, data.shape()));
+    for (p[0] = std::max<std::int64_t>(0, offsets.get_i64(segment)); p[0] < end; ++p[0])
+      combine_element(a.kind, sum, 0, data, flat(p, data.shape()));
     if (is_complex(data.dtype())) y.set_c128(i, sum.get_c128(0));
     else if (is_floating(data.dtype())) y.set_f64(i, sum.get_f64(0));
     else if (is_unsigned_integer(data.dtype())) y.set_u64(i, sum.get_u64(0));
@@ -34,8 +38,8 @@ static HostValues segment_reduce_reference(const SegmentReduceAttrs& a, const Re
   return {y};
 }
 
-/// The rows of `y` [segments, ...] given to the rows of data: a row of no segment gets `outside`. A row's segment is the
-/// number of offsets up to it, found by counting offsets at their rows and adding up.
+/// The rows of `y` [segments, ...] given to the rows of data: a row of no segment gets `outside`. A row's segment is
+/// the number of offsets up to it, found by counting offsets at their rows and adding up.
 static Value segment_reduce_spread(Value y, Value offsets, Dim rows, double outside) {
   Builder& b = *y.builder;
   const DType t = offsets.dtype();
@@ -63,19 +67,22 @@ static Values segment_reduce_vjp(const VjpCall<SegmentReduceAttrs>& c) {
 static Values segment_reduce_jvp(const JvpCall<SegmentReduceAttrs>& c) {
   if (!c.tangent[0]) return {Value{}};
   if (c.attrs.kind == Combine::mul) refuse_rule("segment_reduce", "jvp", "kind mul has no derivative");
-  const Value t = c.attrs.kind == Combine::add ? c.tangent[0] : mul(c.tangent[0], segment_reduce_share(c.in[0], c.out[0], c.in[1]));
+  const Value t =
+      c.attrs.kind == Combine::add ? c.tangent[0] : mul(c.tangent[0], segment_reduce_share(c.in[0], c.out[0], c.in[1]));
   return {segment_reduce(t, c.in[1], Combine::add)};
 }
 
-// Equal offsets: the batch is one more trailing dimension. Else all data in one row of segments, offsets raised by the rows
-// of the members before; the segment from one member's last offset to the next one's first is cut away.
+// Equal offsets: the batch is one more trailing dimension. Else all data in one row of segments, offsets raised by the
+// rows of the members before; the segment from one member's last offset to the next one's first is cut away.
 static Batched segment_reduce_batch(const BatchCall<SegmentReduceAttrs>& c) {
   if (c.axes[1] < 0) return {{segment_reduce(move_axis(c.in[0], c.axes[0], 1), c.in[1], c.attrs.kind)}, {1}};
   Builder& b = c.b;
   const Value data = lead(c.in[0], c.axes[0], c.size), offsets = lead(c.in[1], c.axes[1], c.size);
   const Shape shape = data.shape(), at = offsets.shape();
   const DType t = offsets.dtype();
-  const auto member = [&](Dim rows) { return mul(iota(b, t, at, 0), broadcast(dim_value(b, std::move(rows), t), at, {})); };
+  const auto member = [&](Dim rows) {
+    return mul(iota(b, t, at, 0), broadcast(dim_value(b, std::move(rows), t), at, {}));
+  };
   const Value ends = reshape(dim_value(b, shape[0] * shape[1], t), {1});
   const Value all = concat(Values{reshape(add(offsets, member(shape[1])), {at[0] * at[1]}), ends}, 0);
   Shape rows(shape.begin() + 1, shape.end());
@@ -107,17 +114,26 @@ extern const OpDef<SegmentReduceAttrs> segment_reduce_op{
     .cost = cost_consuming<segment_reduce_infer, 1, SegmentReduceAttrs>,
     .samples = []() -> std::vector<Sample<SegmentReduceAttrs>> {
       using S = SegmentReduceAttrs;
-      const SampleOperand five{i32({4}), {0, 2, 2, 5}}, inner{i64({3}), {1, 2, 4}}, x{f64({5, 2})}, apart{f64({5, 2}), Fill::distinct};
+      const SampleOperand five{i32({4}), {0, 2, 2, 5}}, inner{i64({3}), {1, 2, 4}}, x{f64({5, 2})},
+          apart{f64({5, 2}), Fill::distinct};
       const SampleOperand line{f32({5}), {1, 2, 3, 4, 5}};
-      return {sample<S>({x, five}, {Combine::add}), sample<S>({x, inner}, {Combine::add}),
-              sample<S>({apart, {i32({3}), {0, 2, 5}}}, {Combine::max}), sample<S>({apart, inner}, {Combine::min}),
-              sample<S>({line, five}, {Combine::add}).expects({{3, 0, 12}}).exact(), sample<S>({line, inner}, {Combine::add}).expects({{2, 7}}).exact(),
+      return {sample<S>({x, five}, {Combine::add}),
+              sample<S>({x, inner}, {Combine::add}),
+              sample<S>({apart, {i32({3}), {0, 2, 5}}}, {Combine::max}),
+              sample<S>({apart, inner}, {Combine::min}),
+              sample<S>({line, five}, {Combine::add}).expects({{3, 0, 12}}).exact(),
+              sample<S>({line, inner}, {Combine::add}).expects({{2, 7}}).exact(),
               sample<S>({line, five}, {Combine::mul}).expects({{2, 1, 60}}).exact().without_gradients(),
               sample<S>({line, five}, {Combine::max}).expects({{2, -INFINITY, 5}}).exact().without_gradients(),
-              sample<S>({{tensor(DType::i8, {2}), {3, 2}}, {i32({3}), {0, 0, 2}}}, {Combine::min}).expects({{127, 2}}).exact(),
-              sample<S>({f64({0}), {i32({2}), {0, 0}}}), sample<S>({f64({3}), {i32({1}), {0}}}),
-              sample<S>({f32({}), i32({2})}).breaking("C1"), sample<S>({f32({2}), i32({2, 2})}).breaking("C1"),
-              sample<S>({f32({2}), i32({0})}).breaking("C2"), sample<S>({f32({2}), i32({2})}, {Combine::set}).breaking("C3"),
+              sample<S>({{tensor(DType::i8, {2}), {3, 2}}, {i32({3}), {0, 0, 2}}}, {Combine::min})
+                  .expects({{127, 2}})
+                  .exact(),
+              sample<S>({f64({0}), {i32({2}), {0, 0}}}),
+              sample<S>({f64({3}), {i32({1}), {0}}}),
+              sample<S>({f32({}), i32({2})}).breaking("C1"),
+              sample<S>({f32({2}), i32({2, 2})}).breaking("C1"),
+              sample<S>({f32({2}), i32({0})}).breaking("C2"),
+              sample<S>({f32({2}), i32({2})}, {Combine::set}).breaking("C3"),
               sample<S>({boolean({2}), i32({2})}, {Combine::add}).breaking("C3")};
     }};
 

@@ -4,7 +4,8 @@
 
 namespace rlx::ops {
 
-constexpr Operand select_operands[] = {{"predicate", DTypeSet{DType::boolean}}, {"on_true", storable}, {"on_false", storable}};
+constexpr Operand select_operands[] = {
+    {"predicate", DTypeSet{DType::boolean}}, {"on_true", storable}, {"on_false", storable}};
 
 constexpr Constraint<NoAttributes> select_constraints[] = {
     {"C1", "all operands have one shape", same_shapes<NoAttributes>},
@@ -48,17 +49,29 @@ extern const OpDef<NoAttributes> select_op{
     .shard = shard_elementwise<>,
     .cost = [](const NoAttributes&, const Signature& s) { return elementwise_cost(s, 1, s.dtype(1)); },
     .samples = []() -> Samples {
-      return {sample({{boolean({2, 3}), Fill::uniform, 0, 1}, f64({2, 3}), f64({2, 3})}),
-              sample({{boolean({5}), Fill::uniform, 0, 1}, f16({5}), f16({5})}),
-              sample({{boolean({4}), Fill::uniform, 0, 1}, c128({4}), c128({4})}),
-              sample({{boolean({3}), {1, 0, 1}}, {f32({3}), {1, 2, NAN}}, {f32({3}), {4, -0.0, 6}}}).expects({{1, -0.0, NAN}}).exact(),
-              sample({{boolean({3}), {1, 0, 1}}, {tensor(DType::i4, {3}), {-8, 2, 7}}, {tensor(DType::i4, {3}), {4, 5, 6}}}).expects({{-8, 5, 7}}).exact(),
-              sample({{boolean({2}), {1, 0}}, {boolean({2}), {0, 0}}, {boolean({2}), {1, 1}}}).expects({{0, 1}}).exact(),
-              sample({{boolean({2}), {1, 0}}, {i64({2}), {-9223372036854775808.0, 0}}, {i64({2}), {0, 9223372036854775807.0}}}).expects({{-9223372036854775808.0, 9223372036854775807.0}}).exact(),
-              sample({{boolean({2}), {1, 0}}, {tensor(DType::f8e4m3fn, {2}), {448, 1}}, {tensor(DType::f8e4m3fn, {2}), {0, -2}}}).expects({{448, -2}}).exact(),
-              sample({boolean({2}), f32({3}), f32({3})}).breaking("C1"),
-              sample({boolean({2}), f32({2}), f64({2})}).breaking("C2"),
-              sample({f32({2}), f32({2}), f32({2})}).breaking("dtype")};
+      return {
+          sample({{boolean({2, 3}), Fill::uniform, 0, 1}, f64({2, 3}), f64({2, 3})}),
+          sample({{boolean({5}), Fill::uniform, 0, 1}, f16({5}), f16({5})}),
+          sample({{boolean({4}), Fill::uniform, 0, 1}, c128({4}), c128({4})}),
+          sample({{boolean({3}), {1, 0, 1}}, {f32({3}), {1, 2, NAN}}, {f32({3}), {4, -0.0, 6}}})
+              .expects({{1, -0.0, NAN}})
+              .exact(),
+          sample({{boolean({3}), {1, 0, 1}}, {tensor(DType::i4, {3}), {-8, 2, 7}}, {tensor(DType::i4, {3}), {4, 5, 6}}})
+              .expects({{-8, 5, 7}})
+              .exact(),
+          sample({{boolean({2}), {1, 0}}, {boolean({2}), {0, 0}}, {boolean({2}), {1, 1}}}).expects({{0, 1}}).exact(),
+          sample(
+              {{boolean({2}), {1, 0}}, {i64({2}), {-9223372036854775808.0, 0}}, {i64({2}), {0, 9223372036854775807.0}}})
+              .expects({{-9223372036854775808.0, 9223372036854775807.0}})
+              .exact(),
+          sample({{boolean({2}), {1, 0}},
+                  {tensor(DType::f8e4m3fn, {2}), {448, 1}},
+                  {tensor(DType::f8e4m3fn, {2}), {0, -2}}})
+              .expects({{448, -2}})
+              .exact(),
+          sample({boolean({2}), f32({3}), f32({3})}).breaking("C1"),
+          sample({boolean({2}), f32({2}), f64({2})}).breaking("C2"),
+          sample({f32({2}), f32({2}), f32({2})}).breaking("dtype")};
     },
     .traits = Trait::elementwise};
 

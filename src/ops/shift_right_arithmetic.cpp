@@ -6,8 +6,9 @@ constexpr Operand shift_right_arithmetic_operands[] = {{"x", integers}, {"y", in
 
 extern const OpDef<NoAttributes> shift_right_arithmetic_op{
     .name = "shift_right_arithmetic",
-    .doc = "x with its bits moved down by y places, the highest bit repeated; "
-           "nothing else where y, read as unsigned, is not below the width.",
+    .doc =
+        "x with its bits moved down by y places, the highest bit repeated; "
+        "nothing else where y, read as unsigned, is not below the width.",
     .operands = shift_right_arithmetic_operands,
     .constraints = one_type<>,
     .infer = infer_first<>,
@@ -26,8 +27,12 @@ extern const OpDef<NoAttributes> shift_right_arithmetic_op{
     .cost = cost_elementwise<1>,
     .samples = []() -> Samples {
       return {sample({{i32({2, 3}), Fill::uniform, -100, 100}, {i32({2, 3}), Fill::uniform, 0, 31}}),
-              sample({{i32({6}), {-1, -16, -16, 12, -5, 7}}, {i32({6}), {31, 2, -1, 2, 0, 32}}}).expects({{-1, -4, -1, 3, -5, 0}}).exact(),
-              sample({{tensor(DType::u8, {3}), {255, 128, 1}}, {tensor(DType::u8, {3}), {4, 7, 8}}}).expects({{255, 255, 0}}).exact(),
+              sample({{i32({6}), {-1, -16, -16, 12, -5, 7}}, {i32({6}), {31, 2, -1, 2, 0, 32}}})
+                  .expects({{-1, -4, -1, 3, -5, 0}})
+                  .exact(),
+              sample({{tensor(DType::u8, {3}), {255, 128, 1}}, {tensor(DType::u8, {3}), {4, 7, 8}}})
+                  .expects({{255, 255, 0}})
+                  .exact(),
               sample({{i64({2}), {-9223372036854775808.0, 8}}, {i64({2}), {63, 1}}}).expects({{-1, 4}}).exact(),
               sample({i32({2}), i32({3})}).breaking("C1"),
               sample({i32({2}), i64({2})}).breaking("C2"),

@@ -4,7 +4,8 @@ namespace rlx::ops {
 
 constexpr Operand sign_operands[] = {{"x", floating | signed_integers | complex_types}};
 
-// s = x / |x| turns with the part of the tangent across it: ds = (dx - s Re(conj(s) dx)) / |x|, which is its own transpose.
+// s = x / |x| turns with the part of the tangent across it: ds = (dx - s Re(conj(s) dx)) / |x|, which is its own
+// transpose.
 static Value sign_turn(Value x, Value s, Value t) {
   if (!t || !is_complex(x.dtype())) return {};
   const Value modulus = abs(x), zero = zeros_like(modulus);
@@ -30,7 +31,10 @@ extern const OpDef<NoAttributes> sign_op{
     .constraints = {},
     .infer = infer_first<>,
     .meaning = Primitive<NoAttributes>{[](const NoAttributes&, const ReferenceCall& c) {
-      return map_unary(c, []<class T>(T x) requires requires { sign_of(x); } { return sign_of(x); });
+      return map_unary(
+          c, []<class T>(T x)
+            requires requires { sign_of(x); }
+          { return sign_of(x); });
     }},
     .vjp = Vjp<NoAttributes>{sign_vjp},
     .jvp = sign_jvp,
@@ -45,7 +49,10 @@ extern const OpDef<NoAttributes> sign_op{
               sample({{c128({4}), Fill::uniform, 0.2, 1}}),
               sample({c64({3})}),
               sample({{i32({2, 3}), Fill::uniform, -2, 2}}),
-              sample({{f32({6}), {-1.5, 2, -0.0, 0, -INFINITY, NAN}}}).expects({{-1, 1, -0.0, 0, -1, NAN}}).exact().without_gradients(),
+              sample({{f32({6}), {-1.5, 2, -0.0, 0, -INFINITY, NAN}}})
+                  .expects({{-1, 1, -0.0, 0, -1, NAN}})
+                  .exact()
+                  .without_gradients(),
               sample({{tensor(DType::i8, {3}), {-128, 0, 5}}}).expects({{-1, 0, 1}}).exact(),
               sample({{c128({2}), {3, -4, 0, 0}}}).expects({{0.6, -0.8, 0, 0}}).without_gradients(),
               sample({{c64({1}), {1, NAN}}}).expects({{NAN, NAN}}).without_gradients(),

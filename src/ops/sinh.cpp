@@ -28,8 +28,12 @@ extern const OpDef<NoAttributes> sinh_op{
               sample({c128({4})}),
               sample({c64({3})}),
               sample({{f64({3}), {0, 1, 2}}}).expects({{0, 1.1752011936438014, 3.626860407847019}}),
-              sample({{f32({4}), {-0.0, 100, -INFINITY, NAN}}}).expects({{-0.0, INFINITY, -INFINITY, NAN}}).exact().without_gradients(),
-              sample({{c128({2}), {0, 1.5707963267948966, 1, 1}}}).expects({{0, 1, 0.6349639147847361, 1.2984575814159773}}),
+              sample({{f32({4}), {-0.0, 100, -INFINITY, NAN}}})
+                  .expects({{-0.0, INFINITY, -INFINITY, NAN}})
+                  .exact()
+                  .without_gradients(),
+              sample({{c128({2}), {0, 1.5707963267948966, 1, 1}}})
+                  .expects({{0, 1, 0.6349639147847361, 1.2984575814159773}}),
               sample({i32({2})}).breaking("dtype")};
     },
     .traits = Trait::elementwise};

@@ -67,12 +67,15 @@ static Values slice_jvp(const JvpCall<SliceAttrs>& c) {
 }
 static Batched slice_batch(const BatchCall<SliceAttrs>& c) {
   const Value x = lead(c.in[0], c.axes[0], c.size);
-  return {{slice(x, prepended<Dim>(0, c.attrs.start), prepended(c.size, c.attrs.limit), batch_entry(c.attrs.stride, 1))}, {0}};
+  return {
+      {slice(x, prepended<Dim>(0, c.attrs.start), prepended(c.size, c.attrs.limit), batch_entry(c.attrs.stride, 1))},
+      {0}};
 }
 static ShardRule slice_shard(const SliceAttrs& a, const Signature& s) {
   Axes cut;
   for (std::size_t i = 0; i < a.start.size(); ++i)
-    if (!(a.start[i] == 0 && a.limit[i] == s.shape(0)[i] && entry(a.stride, i, 1) == 1)) cut.push_back(static_cast<int>(i));
+    if (!(a.start[i] == 0 && a.limit[i] == s.shape(0)[i] && entry(a.stride, i, 1) == 1))
+      cut.push_back(static_cast<int>(i));
   return shard_positions(s, slice_infer(a, s), cut);
 }
 // Only what is kept is read.
@@ -91,11 +94,14 @@ extern const OpDef<SliceAttrs> slice_op{
     .shard = slice_shard,
     .cost = slice_cost,
     .samples = []() -> std::vector<Sample<SliceAttrs>> {
-      return {sample<SliceAttrs>({f64({5, 4})}, {{1, 0}, {4, 4}, {}}), sample<SliceAttrs>({f64({7, 3})}, {{1, 1}, {7, 2}, {3, 2}}),
+      return {sample<SliceAttrs>({f64({5, 4})}, {{1, 0}, {4, 4}, {}}),
+              sample<SliceAttrs>({f64({7, 3})}, {{1, 1}, {7, 2}, {3, 2}}),
               sample<SliceAttrs>({{f32({5}), {0, 1, 2, 3, 4}}}, {{1}, {5}, {2}}).expects({{1, 3}}).exact(),
               sample<SliceAttrs>({{tensor(DType::i4, {3}), {1, -2, 3}}}, {{1}, {3}, {}}).expects({{-2, 3}}).exact(),
-              sample<SliceAttrs>({f64({3})}, {{2}, {2}, {}}), sample<SliceAttrs>({f64({0, 2})}, {{0, 0}, {0, 2}, {2, 1}}),
-              sample<SliceAttrs>({f64({})}), sample<SliceAttrs>({f32({3, 3})}, {{0}, {1}, {}}).breaking("C1"),
+              sample<SliceAttrs>({f64({3})}, {{2}, {2}, {}}),
+              sample<SliceAttrs>({f64({0, 2})}, {{0, 0}, {0, 2}, {2, 1}}),
+              sample<SliceAttrs>({f64({})}),
+              sample<SliceAttrs>({f32({3, 3})}, {{0}, {1}, {}}).breaking("C1"),
               sample<SliceAttrs>({f32({3})}, {{0}, {3}, {1, 1}}).breaking("C1"),
               sample<SliceAttrs>({f32({3})}, {{0}, {3}, {0}}).breaking("C2"),
               sample<SliceAttrs>({f32({3})}, {{0}, {4}, {}}).breaking("C3"),

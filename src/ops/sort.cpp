@@ -10,7 +10,9 @@ namespace rlx::ops {
 constexpr Operand sort_operands[] = {{"xs", storable, OperandKind::tensor, true}};
 constexpr Constraint<SortAttrs> sort_constraints[] = {
     {"C1", "1 <= keys <= number of operands",
-     [](const SortAttrs& a, const Signature& s) { return Answer(1 <= a.keys && static_cast<std::size_t>(a.keys) <= s.size()); }},
+     [](const SortAttrs& a, const Signature& s) {
+       return Answer(1 <= a.keys && static_cast<std::size_t>(a.keys) <= s.size());
+     }},
     {"C2", "all operands have one shape", same_shapes<SortAttrs>},
     {"C3", "0 <= axis < rank", [](const SortAttrs& a, const Signature& s) { return axis_within(a.axis, s.rank(0)); }},
     {"C4", "keys are real or bool",
@@ -47,12 +49,16 @@ static HostValues sort_reference(const SortAttrs& a, const ReferenceCall& c) {
   Position lines = shape;
   lines[axis] = std::min<std::int64_t>(1, shape[axis]);
   for_each_position(lines, [&](Position p, std::int64_t) {
-    const auto at = [&](std::int64_t i) { p[axis] = i; return flat(p, shape); };
+    const auto at = [&](std::int64_t i) {
+      p[axis] = i;
+      return flat(p, shape);
+    };
     std::vector<std::int64_t> order(static_cast<std::size_t>(shape[axis]));
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](std::int64_t i, std::int64_t j) {
       for (std::size_t k = 0; k < static_cast<std::size_t>(a.keys); ++k)
-        if (const int o = sort_compare(c.tensor(k), at(i), at(j), !a.descending.empty() && a.descending[k])) return o < 0;
+        if (const int o = sort_compare(c.tensor(k), at(i), at(j), !a.descending.empty() && a.descending[k]))
+          return o < 0;
       return false;
     });
     for (std::size_t k = 0; k < y.size(); ++k)
@@ -78,7 +84,8 @@ static Values sort_save(Builder& b, const SortAttrs& a, ValuesIn in, ValuesIn) {
 static Values sort_vjp(const VjpCall<SortAttrs>& c) {
   Values out(c.in.size());
   for (std::size_t k = 0; k < out.size(); ++k)
-    if (c.wanted[k] && c.cotangent[k]) out[k] = put_along(c.in[k].tensor(), c.cotangent[k], c.residuals[0], c.attrs.axis);
+    if (c.wanted[k] && c.cotangent[k])
+      out[k] = put_along(c.in[k].tensor(), c.cotangent[k], c.residuals[0], c.attrs.axis);
   return out;
 }
 static Values sort_jvp(const JvpCall<SortAttrs>& c) {
@@ -97,7 +104,9 @@ static Batched sort_batch(const BatchCall<SortAttrs>& c) {
   const Values out = sort(lead_with_batch(c.in, c.axes, c.size), a);
   return {out, std::vector<int>(out.size(), 0)};
 }
-static ShardRule sort_shard(const SortAttrs& a, const Signature& s) { return shard_positions(s, sort_infer(a, s), {a.axis}); }
+static ShardRule sort_shard(const SortAttrs& a, const Signature& s) {
+  return shard_positions(s, sort_infer(a, s), {a.axis});
+}
 
 // Comparisons of a merge sort; a symbolic length counts as 2^20.
 static Cost sort_cost(const SortAttrs& a, const Signature& s) {
@@ -121,17 +130,25 @@ extern const OpDef<SortAttrs> sort_op{
     .cost = sort_cost,
     .samples = []() -> std::vector<Sample<SortAttrs>> {
       const SampleOperand apart{f64({3, 5}), Fill::distinct}, line{f32({4}), {3, 1, 3, 2}}, ids{i32({4}), {0, 1, 2, 3}};
-      return {sample<SortAttrs>({apart}, {1, 1, {}}), sample<SortAttrs>({apart, f64({3, 5})}, {0, 1, {true}}),
+      return {sample<SortAttrs>({apart}, {1, 1, {}}),
+              sample<SortAttrs>({apart, f64({3, 5})}, {0, 1, {true}}),
               sample<SortAttrs>({line, ids}).expects({{1, 2, 3, 3}, {1, 3, 0, 2}}).exact(),
               sample<SortAttrs>({line, ids}, {0, 1, {true}}).expects({{3, 3, 2, 1}, {0, 2, 3, 1}}).exact(),
               sample<SortAttrs>({line, ids}, {0, 2, {false, true}}).expects({{1, 2, 3, 3}, {1, 3, 2, 0}}).exact(),
-              sample<SortAttrs>({{f32({4}), {NAN, 2, -INFINITY, 1}}, ids}).expects({{-INFINITY, 1, 2, NAN}, {2, 3, 1, 0}}).without_gradients(),
+              sample<SortAttrs>({{f32({4}), {NAN, 2, -INFINITY, 1}}, ids})
+                  .expects({{-INFINITY, 1, 2, NAN}, {2, 3, 1, 0}})
+                  .without_gradients(),
               sample<SortAttrs>({{f32({3}), {NAN, 1, 2}}}, {0, 1, {true}}).expects({{2, 1, NAN}}).without_gradients(),
-              sample<SortAttrs>({{f32({3}), {0., -0., 0.}}, {i32({3}), {0, 1, 2}}}).expects({{0, -0., 0}, {0, 1, 2}}).exact(),
+              sample<SortAttrs>({{f32({3}), {0., -0., 0.}}, {i32({3}), {0, 1, 2}}})
+                  .expects({{0, -0., 0}, {0, 1, 2}})
+                  .exact(),
               sample<SortAttrs>({{tensor(DType::u8, {3}), {200, 3, 100}}}).expects({{3, 100, 200}}).exact(),
-              sample<SortAttrs>({f64({0, 2})}), sample<SortAttrs>({f64({1})}),
-              sample<SortAttrs>({f32({2})}, {0, 2, {}}).breaking("C1"), sample<SortAttrs>({f32({2}), f32({3})}).breaking("C2"),
-              sample<SortAttrs>({f32({2})}, {1, 1, {}}).breaking("C3"), sample<SortAttrs>({c64({2})}).breaking("C4"),
+              sample<SortAttrs>({f64({0, 2})}),
+              sample<SortAttrs>({f64({1})}),
+              sample<SortAttrs>({f32({2})}, {0, 2, {}}).breaking("C1"),
+              sample<SortAttrs>({f32({2}), f32({3})}).breaking("C2"),
+              sample<SortAttrs>({f32({2})}, {1, 1, {}}).breaking("C3"),
+              sample<SortAttrs>({c64({2})}).breaking("C4"),
               sample<SortAttrs>({f32({2})}, {0, 1, {true, false}}).breaking("C5")};
     }};
 

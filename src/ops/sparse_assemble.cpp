@@ -5,13 +5,19 @@ namespace rlx::ops {
 constexpr Operand assemble_operands[] = {{"offsets", index_types}, {"indices", index_types}, {"values", numbers}};
 constexpr Constraint<AssembleAttrs> assemble_constraints[] = {
     {"C1", "offsets, indices and values have rank 1",
-     [](const AssembleAttrs&, const Signature& s) -> Answer { return s.rank(0) == 1 && s.rank(1) == 1 && s.rank(2) == 1; }},
-    {"C2", "offsets and indices have one dtype", [](const AssembleAttrs&, const Signature& s) -> Answer { return s.dtype(0) == s.dtype(1); }},
-    {"C3", "there is one index for each value", [](const AssembleAttrs&, const Signature& s) { return s.same_shape(s.shape(1), s.shape(2)); }},
-    {"C4", "there is at least one offset", [](const AssembleAttrs&, const Signature& s) { return s.less_equal(1, s.tensor(0).dim(0)); }}};
+     [](const AssembleAttrs&, const Signature& s) -> Answer {
+       return s.rank(0) == 1 && s.rank(1) == 1 && s.rank(2) == 1;
+     }},
+    {"C2", "offsets and indices have one dtype",
+     [](const AssembleAttrs&, const Signature& s) -> Answer { return s.dtype(0) == s.dtype(1); }},
+    {"C3", "there is one index for each value",
+     [](const AssembleAttrs&, const Signature& s) { return s.same_shape(s.shape(1), s.shape(2)); }},
+    {"C4", "there is at least one offset",
+     [](const AssembleAttrs&, const Signature& s) { return s.less_equal(1, s.tensor(0).dim(0)); }}};
 
 static Types assemble_infer(const AssembleAttrs& a, const Signature& s) {
-  return {SparseType{SparseFormat::csr, s.dtype(2), s.dtype(0), {s.tensor(0).dim(0) - 1, a.columns}, s.tensor(1).dim(0)}};
+  return {
+      SparseType{SparseFormat::csr, s.dtype(2), s.dtype(0), {s.tensor(0).dim(0) - 1, a.columns}, s.tensor(1).dim(0)}};
 }
 
 static Values assemble_vjp(const VjpCall<AssembleAttrs>& c) {

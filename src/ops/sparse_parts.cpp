@@ -4,7 +4,8 @@ namespace rlx::ops {
 
 constexpr Operand parts_operands[] = {{"a", numbers, OperandKind::sparse}};
 constexpr Constraint<NoAttributes> parts_constraints[] = {
-    {"C1", "a is csr", [](const NoAttributes&, const Signature& s) -> Answer { return s.sparse(0).format == SparseFormat::csr; }}};
+    {"C1", "a is csr",
+     [](const NoAttributes&, const Signature& s) -> Answer { return s.sparse(0).format == SparseFormat::csr; }}};
 
 static Types parts_infer(const NoAttributes&, const Signature& s) {
   const SparseType& a = s.sparse(0);
@@ -44,7 +45,8 @@ extern const OpDef<NoAttributes> sparse_parts_op{
       const SparseType a{SparseFormat::csr, DType::f64, DType::i32, {4, 5}, 7};
       SparseType coo = a;
       coo.format = SparseFormat::coo;
-      return {sample<NoAttributes>({a}), sample<NoAttributes>({coo}).breaking("C1"), sample<NoAttributes>({f64({3})}).breaking("kind")};
+      return {sample<NoAttributes>({a}), sample<NoAttributes>({coo}).breaking("C1"),
+              sample<NoAttributes>({f64({3})}).breaking("kind")};
     }};
 
 }  // namespace rlx::ops

@@ -28,7 +28,10 @@ extern const OpDef<NoAttributes> sqrt_op{
               sample({{c128({4}), Fill::uniform, 0.2, 2}}),
               sample({{c64({3}), Fill::uniform, 0.2, 2}}),
               sample({{f64({3}), {4, 2, 0.25}}}).expects({{2, 1.4142135623730951, 0.5}}),
-              sample({{f32({5}), {0, -0.0, -1, INFINITY, NAN}}}).expects({{0, -0.0, NAN, INFINITY, NAN}}).exact().without_gradients(),
+              sample({{f32({5}), {0, -0.0, -1, INFINITY, NAN}}})
+                  .expects({{0, -0.0, NAN, INFINITY, NAN}})
+                  .exact()
+                  .without_gradients(),
               sample({{c128({2}), {-4, 0, 3, 4}}}).expects({{0, 2, 2, 1}}).without_gradients(),
               sample({i32({2})}).breaking("dtype")};
     },

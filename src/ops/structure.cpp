@@ -26,7 +26,8 @@ bool contains(const Axes& axes, int axis) { return std::find(axes.begin(), axes.
 
 Axes inverse_permutation(const Axes& permutation) {
   Axes inverse(permutation.size());
-  for (std::size_t i = 0; i < permutation.size(); ++i) inverse[static_cast<std::size_t>(permutation[i])] = static_cast<int>(i);
+  for (std::size_t i = 0; i < permutation.size(); ++i)
+    inverse[static_cast<std::size_t>(permutation[i])] = static_cast<int>(i);
   return inverse;
 }
 
@@ -50,7 +51,8 @@ Answer axis_within(int axis, int rank) {
 Answer axes_ascending(const Axes& axes, int rank) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     if (Answer a = axis_within(axes[i], rank); a.is_no()) return a;
-    if (i > 0 && axes[i] <= axes[i - 1]) return Answer::no(std::to_string(axes[i]) + " follows " + std::to_string(axes[i - 1]));
+    if (i > 0 && axes[i] <= axes[i - 1])
+      return Answer::no(std::to_string(axes[i]) + " follows " + std::to_string(axes[i - 1]));
   }
   return true;
 }
@@ -65,7 +67,8 @@ Answer axes_distinct(const Axes& axes, int rank) {
 
 Answer has_length(std::size_t length, int wanted, std::string_view list) {
   if (length == static_cast<std::size_t>(wanted)) return true;
-  return Answer::no(std::string(list) + " has " + std::to_string(length) + " entries, expected " + std::to_string(wanted));
+  return Answer::no(std::string(list) + " has " + std::to_string(length) + " entries, expected " +
+                    std::to_string(wanted));
 }
 
 Answer empty_or_length(std::size_t length, int wanted, std::string_view list) {
@@ -74,9 +77,11 @@ Answer empty_or_length(std::size_t length, int wanted, std::string_view list) {
 
 Answer index_scalars(const Signature& s, std::size_t first, std::size_t count) {
   if (s.size() != first + count)
-    return Answer::no(std::to_string(s.size() - std::min(first, s.size())) + " given, expected " + std::to_string(count));
+    return Answer::no(std::to_string(s.size() - std::min(first, s.size())) + " given, expected " +
+                      std::to_string(count));
   for (std::size_t i = first; i < s.size(); ++i)
-    if (s.rank(i) != 0 || s.dtype(i) != s.dtype(first)) return Answer::no("operand " + std::to_string(i) + " is " + to_string(s.types[i]));
+    if (s.rank(i) != 0 || s.dtype(i) != s.dtype(first))
+      return Answer::no("operand " + std::to_string(i) + " is " + to_string(s.types[i]));
   return true;
 }
 
@@ -148,7 +153,8 @@ Cost cost_of(const Signature& s, const Types& results, Dim flops) {
 ShardRule shard_positions(const Signature& s, const Types& results, const Axes& whole) {
   const int rank = s.rank(0);
   ShardRule r;
-  for (int i = 0; i < rank; ++i) r.factors.push_back({contains(whole, i) ? ShardRule::Kind::whole : ShardRule::Kind::passed, 0});
+  for (int i = 0; i < rank; ++i)
+    r.factors.push_back({contains(whole, i) ? ShardRule::Kind::whole : ShardRule::Kind::passed, 0});
   const auto follow = [&](const Type& t) {
     const auto* x = std::get_if<TensorType>(&t);
     if (!x) return Axes{};

@@ -1,4 +1,5 @@
-// What the operators that are not elementwise share: lists of axes, shapes, zero derivatives, costs, sharding by position.
+// What the operators that are not elementwise share: lists of axes, shapes, zero derivatives, costs, sharding by
+// position.
 #pragma once
 #include <rlx/ops/build.hpp>
 
@@ -19,7 +20,8 @@ bool contains(const Axes& axes, int axis);
 Axes inverse_permutation(const Axes& permutation);
 Shape shape_without(const Shape& shape, const Axes& axes);
 Shape with_front(const Dim& size, const Shape& shape);
-template <class T> std::vector<T> prepended(T first, std::vector<T> rest) {
+template <class T>
+std::vector<T> prepended(T first, std::vector<T> rest) {
   rest.insert(rest.begin(), std::move(first));
   return rest;
 }
@@ -48,8 +50,8 @@ Value dim_value(Builder& b, Dim d, DType t);
 Value stretch(Value r, Shape shape, const Axes& axes);
 /// x converted to the type in which its sums accumulate.
 Value widened(Value x);
-/// Adds zeros: `low` before and as many after as make dimension `axis` equal to `size`; symbolic amounts are allowed, and
-/// negative constant ones cut.
+/// Adds zeros: `low` before and as many after as make dimension `axis` equal to `size`; symbolic amounts are allowed,
+/// and negative constant ones cut.
 Value extend(Value x, int axis, Dim low, Dim size);
 
 [[noreturn]] void refuse_rule(std::string_view op, std::string_view rule, const std::string& why);
@@ -57,12 +59,14 @@ Value extend(Value x, int axis, Dim low, Dim size);
 // --- Costs: every operand read and every result written once, `flops` a result element.
 Dim bytes_of(const Type& t);
 Cost cost_of(const Signature& s, const Types& results, Dim flops);
-template <auto infer, int flops, class A> Cost cost_moving(const A& a, const Signature& s) {
+template <auto infer, int flops, class A>
+Cost cost_moving(const A& a, const Signature& s) {
   const Types results = infer(a, s);
   return cost_of(s, results, std::get<TensorType>(results.front()).numel() * flops);
 }
 /// `flops` an element of the first operand.
-template <auto infer, int flops, class A> Cost cost_consuming(const A& a, const Signature& s) {
+template <auto infer, int flops, class A>
+Cost cost_consuming(const A& a, const Signature& s) {
   return cost_of(s, infer(a, s), s.tensor(0).numel() * flops);
 }
 

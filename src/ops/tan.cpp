@@ -21,16 +21,18 @@ extern const OpDef<NoAttributes> tan_op{
     .shard = shard_elementwise<>,
     .cost = cost_elementwise<20>,
     .samples = []() -> Samples {
-      return {sample({{f64({2, 3}), Fill::uniform, -1.2, 1.2}}),
-              sample({{f32({17}), Fill::uniform, -1.2, 1.2}}),
-              sample({{f16({5}), Fill::uniform, -1.2, 1.2}}),
-              sample({{bf16({5}), Fill::uniform, -1.2, 1.2}}),
-              sample({c128({4})}),
-              sample({c64({3})}),
-              sample({{f64({4}), {0, 0.7853981633974483, 1, 2}}}).expects({{0, 1, 1.5574077246549023, -2.185039863261519}}),
-              sample({{f32({4}), {-0.0, INFINITY, -INFINITY, NAN}}}).expects({{-0.0, NAN, NAN, NAN}}).exact(),
-              sample({{c128({2}), {0, 1, 1, 1}}}).expects({{0, 0.7615941559557649, 0.2717525853195117, 1.0839233273386946}}),
-              sample({i32({2})}).breaking("dtype")};
+      return {
+          sample({{f64({2, 3}), Fill::uniform, -1.2, 1.2}}),
+          sample({{f32({17}), Fill::uniform, -1.2, 1.2}}),
+          sample({{f16({5}), Fill::uniform, -1.2, 1.2}}),
+          sample({{bf16({5}), Fill::uniform, -1.2, 1.2}}),
+          sample({c128({4})}),
+          sample({c64({3})}),
+          sample({{f64({4}), {0, 0.7853981633974483, 1, 2}}}).expects({{0, 1, 1.5574077246549023, -2.185039863261519}}),
+          sample({{f32({4}), {-0.0, INFINITY, -INFINITY, NAN}}}).expects({{-0.0, NAN, NAN, NAN}}).exact(),
+          sample({{c128({2}), {0, 1, 1, 1}}})
+              .expects({{0, 0.7615941559557649, 0.2717525853195117, 1.0839233273386946}}),
+          sample({i32({2})}).breaking("dtype")};
     },
     .traits = Trait::elementwise};
 

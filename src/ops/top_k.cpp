@@ -11,7 +11,9 @@ constexpr Operand top_k_operands[] = {{"x", real_numbers}};
 constexpr Constraint<TopKAttrs> top_k_constraints[] = {
     {"C1", "x has at least one dimension", [](const TopKAttrs&, const Signature& s) { return Answer(s.rank(0) >= 1); }},
     {"C2", "0 <= k <= the last dimension",
-     [](const TopKAttrs& a, const Signature& s) { return s.less_equal(0, a.k) && s.less_equal(a.k, s.shape(0).back()); }},
+     [](const TopKAttrs& a, const Signature& s) {
+       return s.less_equal(0, a.k) && s.less_equal(a.k, s.shape(0).back());
+     }},
     {"C3", "i32 can count the last dimension", [](const TopKAttrs&, const Signature& s) {
        return s.shape(0).back().is_constant() ? s.less_equal(s.shape(0).back(), INT32_MAX) : Answer(true);
      }}};
@@ -52,12 +54,17 @@ static Values top_k_vjp(const VjpCall<TopKAttrs>& c) {
 static Values top_k_jvp(const JvpCall<TopKAttrs>& c) {
   return {c.tangent[0] ? take_along(c.tangent[0], c.out[1], c.in[0].rank() - 1) : Value{}, Value{}};
 }
-static Batched top_k_batch(const BatchCall<TopKAttrs>& c) { return {top_k(lead(c.in[0], c.axes[0], c.size), c.attrs.k), {0, 0}}; }
-static ShardRule top_k_shard(const TopKAttrs& a, const Signature& s) { return shard_positions(s, top_k_infer(a, s), {s.rank(0) - 1}); }
+static Batched top_k_batch(const BatchCall<TopKAttrs>& c) {
+  return {top_k(lead(c.in[0], c.axes[0], c.size), c.attrs.k), {0, 0}};
+}
+static ShardRule top_k_shard(const TopKAttrs& a, const Signature& s) {
+  return shard_positions(s, top_k_infer(a, s), {s.rank(0) - 1});
+}
 
 extern const OpDef<TopKAttrs> top_k_op{
     .name = "top_k",
-    .doc = "The k greatest elements of the last dimension, greatest first, and their indices; ties go to the first index.",
+    .doc =
+        "The k greatest elements of the last dimension, greatest first, and their indices; ties go to the first index.",
     .operands = top_k_operands,
     .constraints = top_k_constraints,
     .infer = top_k_infer,
@@ -68,13 +75,20 @@ extern const OpDef<TopKAttrs> top_k_op{
     .shard = top_k_shard,
     .cost = cost_consuming<top_k_infer, 2, TopKAttrs>,
     .samples = []() -> std::vector<Sample<TopKAttrs>> {
-      return {sample<TopKAttrs>({{f64({3, 6}), Fill::distinct}}, {2}), sample<TopKAttrs>({{f64({4}), Fill::distinct}}, {4}),
+      return {sample<TopKAttrs>({{f64({3, 6}), Fill::distinct}}, {2}),
+              sample<TopKAttrs>({{f64({4}), Fill::distinct}}, {4}),
               sample<TopKAttrs>({{f32({2, 3}), {1, 5, 5, 7, 2, 6}}}, {2}).expects({{5, 5, 7, 6}, {1, 2, 0, 2}}).exact(),
-              sample<TopKAttrs>({{f32({3}), {1, NAN, INFINITY}}}, {2}).expects({{NAN, INFINITY}, {1, 2}}).without_gradients(),
+              sample<TopKAttrs>({{f32({3}), {1, NAN, INFINITY}}}, {2})
+                  .expects({{NAN, INFINITY}, {1, 2}})
+                  .without_gradients(),
               sample<TopKAttrs>({{tensor(DType::i8, {3}), {-3, -1, -2}}}, {1}).expects({{-1}, {1}}).exact(),
-              sample<TopKAttrs>({f64({2, 3})}, {0}), sample<TopKAttrs>({f64({0, 3})}, {1}), sample<TopKAttrs>({f64({1})}, {1}),
-              sample<TopKAttrs>({f32({})}).breaking("C1"), sample<TopKAttrs>({f32({2})}, {3}).breaking("C2"),
-              sample<TopKAttrs>({f32({2})}, {-1}).breaking("C2"), sample<TopKAttrs>({f32({std::int64_t{1} << 31})}).breaking("C3")};
+              sample<TopKAttrs>({f64({2, 3})}, {0}),
+              sample<TopKAttrs>({f64({0, 3})}, {1}),
+              sample<TopKAttrs>({f64({1})}, {1}),
+              sample<TopKAttrs>({f32({})}).breaking("C1"),
+              sample<TopKAttrs>({f32({2})}, {3}).breaking("C2"),
+              sample<TopKAttrs>({f32({2})}, {-1}).breaking("C2"),
+              sample<TopKAttrs>({f32({std::int64_t{1} << 31})}).breaking("C3")};
     }};
 
 }  // namespace rlx::ops

@@ -5,7 +5,9 @@ namespace rlx::ops {
 constexpr Operand transpose_operands[] = {{"x", storable}};
 constexpr Constraint<TransposeAttrs> transpose_constraints[] = {
     {"C1", "permutation has one entry for each dimension of x",
-     [](const TransposeAttrs& a, const Signature& s) { return has_length(a.permutation.size(), s.rank(0), "permutation"); }},
+     [](const TransposeAttrs& a, const Signature& s) {
+       return has_length(a.permutation.size(), s.rank(0), "permutation");
+     }},
     {"C2", "permutation names each dimension once",
      [](const TransposeAttrs& a, const Signature& s) { return axes_distinct(a.permutation, s.rank(0)); }}};
 
@@ -56,13 +58,16 @@ extern const OpDef<TransposeAttrs> transpose_op{
     .shard = transpose_shard,
     .cost = cost_moving<transpose_infer, 0, TransposeAttrs>,
     .samples = []() -> std::vector<Sample<TransposeAttrs>> {
-      return {sample<TransposeAttrs>({f64({2, 3, 4})}, {{2, 0, 1}}),
-              sample<TransposeAttrs>({{f32({2, 3}), {1, 2, 3, 4, 5, 6}}}, {{1, 0}}).expects({{1, 4, 2, 5, 3, 6}}).exact(),
-              sample<TransposeAttrs>({{tensor(DType::i4, {2, 2}), {1, 2, 3, 4}}}, {{1, 0}}).expects({{1, 3, 2, 4}}).exact(),
-              sample<TransposeAttrs>({f64({})}, {{}}), sample<TransposeAttrs>({c128({1, 3})}, {{1, 0}}),
-              sample<TransposeAttrs>({f64({0, 3})}, {{1, 0}}), sample<TransposeAttrs>({f32({2, 3})}, {{0}}).breaking("C1"),
-              sample<TransposeAttrs>({f32({2, 3})}, {{0, 0}}).breaking("C2"),
-              sample<TransposeAttrs>({f32({2, 3})}, {{0, 2}}).breaking("C2")};
+      return {
+          sample<TransposeAttrs>({f64({2, 3, 4})}, {{2, 0, 1}}),
+          sample<TransposeAttrs>({{f32({2, 3}), {1, 2, 3, 4, 5, 6}}}, {{1, 0}}).expects({{1, 4, 2, 5, 3, 6}}).exact(),
+          sample<TransposeAttrs>({{tensor(DType::i4, {2, 2}), {1, 2, 3, 4}}}, {{1, 0}}).expects({{1, 3, 2, 4}}).exact(),
+          sample<TransposeAttrs>({f64({})}, {{}}),
+          sample<TransposeAttrs>({c128({1, 3})}, {{1, 0}}),
+          sample<TransposeAttrs>({f64({0, 3})}, {{1, 0}}),
+          sample<TransposeAttrs>({f32({2, 3})}, {{0}}).breaking("C1"),
+          sample<TransposeAttrs>({f32({2, 3})}, {{0, 0}}).breaking("C2"),
+          sample<TransposeAttrs>({f32({2, 3})}, {{0, 2}}).breaking("C2")};
     },
     .traits = Trait::indexing};
 

@@ -3,7 +3,8 @@
 namespace rlx::ops {
 
 constexpr Operand var_operands[] = {{"x", floating}};
-constexpr Constraint<VarAttrs> var_constraints[] = {{"C1", "axes ascend within the rank of x", moment_axes_fit<VarAttrs>}};
+constexpr Constraint<VarAttrs> var_constraints[] = {
+    {"C1", "axes ascend within the rank of x", moment_axes_fit<VarAttrs>}};
 
 // In two passes: deviations first, so that a large mean cancels before squaring.
 static Values var_decompose(Builder& b, const VarAttrs& a, ValuesIn in) {
@@ -26,9 +27,12 @@ extern const OpDef<VarAttrs> var_op{
     .shard = moment_shard<VarAttrs>,
     .cost = cost_consuming<moment_infer<VarAttrs>, 4, VarAttrs>,
     .samples = []() -> std::vector<Sample<VarAttrs>> {
-      return {sample<VarAttrs>({f64({2, 3, 4})}, {{0, 2}}), sample<VarAttrs>({{f32({2, 2}), {1, 3, 2, 6}}}, {{1}, true}).expects({{1, 4}}).exact(),
-              sample<VarAttrs>({{f32({3}), {10001, 10002, 10003}}}, {{0}, false, 1}).expects({{1}}).exact(), sample<VarAttrs>({f16({30})}, {{0}}),
-              sample<VarAttrs>({f64({1})}, {{0}}).expects({{0}}).exact(), sample<VarAttrs>({f32({0})}, {{0}}).expects({{NAN}}).without_gradients(),
+      return {sample<VarAttrs>({f64({2, 3, 4})}, {{0, 2}}),
+              sample<VarAttrs>({{f32({2, 2}), {1, 3, 2, 6}}}, {{1}, true}).expects({{1, 4}}).exact(),
+              sample<VarAttrs>({{f32({3}), {10001, 10002, 10003}}}, {{0}, false, 1}).expects({{1}}).exact(),
+              sample<VarAttrs>({f16({30})}, {{0}}),
+              sample<VarAttrs>({f64({1})}, {{0}}).expects({{0}}).exact(),
+              sample<VarAttrs>({f32({0})}, {{0}}).expects({{NAN}}).without_gradients(),
               sample<VarAttrs>({f32({2})}, {{1}}).breaking("C1")};
     }};
 

@@ -8,7 +8,9 @@ namespace rlx::ops {
 constexpr Operand while_operands[] = {{"state and invariants", {}, OperandKind::any, true}};
 constexpr Constraint<WhileAttrs> while_constraints[] = {
     {"C1", "0 <= carried <= number of operands",
-     [](const WhileAttrs& a, const Signature& s) { return Answer(0 <= a.carried && static_cast<std::size_t>(a.carried) <= s.size()); }},
+     [](const WhileAttrs& a, const Signature& s) {
+       return Answer(0 <= a.carried && static_cast<std::size_t>(a.carried) <= s.size());
+     }},
     {"C2", "max_trips >= -1", [](const WhileAttrs& a, const Signature&) { return Answer(a.max_trips >= -1); }},
     {"C3", "there are two regions, of which the condition returns one bool scalar",
      [](const WhileAttrs&, const Signature& s) {
@@ -27,7 +29,8 @@ static Types while_infer(const WhileAttrs& a, const Signature& s) {
 static HostValues while_reference(const WhileAttrs& a, const ReferenceCall& c) {
   HostValues all(c.in.begin(), c.in.end());
   for (std::int64_t trip = 0; std::get<HostTensor>(c.region(0, all)[0]).get_i64(0) != 0; ++trip) {
-    if (trip == a.max_trips) throw NumericalError("while", 0, "while: runs longer than max_trips = " + std::to_string(a.max_trips));
+    if (trip == a.max_trips)
+      throw NumericalError("while", 0, "while: runs longer than max_trips = " + std::to_string(a.max_trips));
     HostValues state = c.region(1, all);
     std::move(state.begin(), state.end(), all.begin());
   }
@@ -50,8 +53,11 @@ extern const OpDef<WhileAttrs> while_op{
     .samples = []() -> std::vector<Sample<WhileAttrs>> {
       // Doubles the first state until the second, which counts, reaches the invariant.
       const RegionBody below = [](ValuesIn v) { return Values{compare(v[1], v[2], Direction::lt)}; };
-      const RegionBody step = [](ValuesIn v) { return Values{add(v[0], v[0]), add(v[1], scalar(*v[1].builder, v[1].dtype(), 1))}; };
-      const RegionBody swapped = [](ValuesIn v) { return Values{v[1], v[0]}; }, keep = [](ValuesIn v) { return Values{v[0], v[1]}; };
+      const RegionBody step = [](ValuesIn v) {
+        return Values{add(v[0], v[0]), add(v[1], scalar(*v[1].builder, v[1].dtype(), 1))};
+      };
+      const RegionBody swapped = [](ValuesIn v) { return Values{v[1], v[0]}; },
+                       keep = [](ValuesIn v) { return Values{v[0], v[1]}; };
       const SampleOperand x{f32({2}), {1, 3}}, zero{i32({}), {0}}, three{i32({}), {3}};
       return {sample<WhileAttrs>({x, zero, three}, {2, -1}).with(below).with(step).expects({{8, 24}, {3}}).exact(),
               sample<WhileAttrs>({x, three, zero}, {2, 0}).with(below).with(step).expects({{1, 3}, {3}}).exact(),

@@ -2,7 +2,8 @@
 
 namespace rlx::ops {
 
-constexpr Operand xor_operands[] = {{"x", integers | DTypeSet{DType::boolean}}, {"y", integers | DTypeSet{DType::boolean}}};
+constexpr Operand xor_operands[] = {{"x", integers | DTypeSet{DType::boolean}},
+                                    {"y", integers | DTypeSet{DType::boolean}}};
 
 extern const OpDef<NoAttributes> xor_op{
     .name = "xor",
@@ -21,7 +22,9 @@ extern const OpDef<NoAttributes> xor_op{
     .samples = []() -> Samples {
       return {sample({{i32({2, 3}), Fill::uniform, -100, 100}, {i32({2, 3}), Fill::uniform, -100, 100}}),
               sample({{boolean({4}), {0, 0, 1, 1}}, {boolean({4}), {0, 1, 0, 1}}}).expects({{0, 1, 1, 0}}).exact(),
-              sample({{tensor(DType::i8, {3}), {6, -128, 3}}, {tensor(DType::i8, {3}), {5, -1, -1}}}).expects({{3, 127, -4}}).exact(),
+              sample({{tensor(DType::i8, {3}), {6, -128, 3}}, {tensor(DType::i8, {3}), {5, -1, -1}}})
+                  .expects({{3, 127, -4}})
+                  .exact(),
               sample({{tensor(DType::u16, {1}), {65280}}, {tensor(DType::u16, {1}), {255}}}).expects({{65535}}).exact(),
               sample({i32({2}), i32({3})}).breaking("C1"),
               sample({i32({2}), i64({2})}).breaking("C2"),

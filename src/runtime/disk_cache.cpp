@@ -40,8 +40,12 @@ std::uint64_t hash(std::string_view text, std::uint64_t h) {
   h ^= h >> 32;
   return h * 0x9e3779b97f4a7c15;
 }
-std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
-std::uint64_t checksum(std::string_view key, std::string_view bytes) { return hash(bytes, hash(key, 0xcbf29ce484222325)); }
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+std::uint64_t checksum(std::string_view key, std::string_view bytes) {
+  return hash(bytes, hash(key, 0xcbf29ce484222325));
+}
 
 std::string hex(std::uint64_t x) {
   char digits[17] = {};
@@ -86,13 +90,13 @@ std::optional<std::vector<std::byte>> DiskCache::get(std::string_view key) {
   std::vector<std::byte> bytes;
   std::string stored;
   bool whole = false;
-  if (in.read(reinterpret_cast<char*>(&h), sizeof h) && std::memcmp(h.magic, magic, sizeof magic) == 0 && h.key_size == key.size() &&
-      h.size <= size_on_disk && sizeof h + h.key_size + h.size == size_on_disk) {
+  if (in.read(reinterpret_cast<char*>(&h), sizeof h) && std::memcmp(h.magic, magic, sizeof magic) == 0 &&
+      h.key_size == key.size() && h.size <= size_on_disk && sizeof h + h.key_size + h.size == size_on_disk) {
     stored.resize(h.key_size);
     bytes.resize(h.size);
     whole = in.read(stored.data(), static_cast<std::streamsize>(stored.size())) &&
-            in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size())) && stored == key &&
-            checksum(key, text_of(bytes)) == h.checksum;
+            in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size())) &&
+            stored == key && checksum(key, text_of(bytes)) == h.checksum;
   }
   if (!whole) {
     ++corrupt_;
@@ -137,14 +141,16 @@ void DiskCache::put(std::string_view key, std::span<const std::byte> bytes) noex
   }
   // Looking at every file is dear: the first put of a process does it, and then one in sixteen.
   if (puts_++ % 16 == 0) evict();
-} catch (...) {
-  ++not_written_;
-}
+} catch (...) { ++not_written_; }
 
 void DiskCache::evict() noexcept try {
   const std::unique_lock lock(evicting_, std::try_to_lock);
   if (!lock) return;
-  struct Entry { fs::file_time_type used; std::int64_t bytes; fs::path path; };
+  struct Entry {
+    fs::file_time_type used;
+    std::int64_t bytes;
+    fs::path path;
+  };
   std::vector<Entry> entries;
   std::int64_t total = 0;
   std::error_code failed;
@@ -157,7 +163,8 @@ void DiskCache::evict() noexcept try {
     if (is_entry) {
       entries.push_back({used, bytes, it->path()});
       total += bytes;
-    } else if (it->path().filename().string().starts_with(".tmp.") && used < fs::file_time_type::clock::now() - std::chrono::hours(1))
+    } else if (it->path().filename().string().starts_with(".tmp.") &&
+               used < fs::file_time_type::clock::now() - std::chrono::hours(1))
       fs::remove(it->path(), gone);  // left by a process that died
   }
   if (total <= options_.limit_bytes) return;
@@ -168,8 +175,7 @@ void DiskCache::evict() noexcept try {
     if (fs::remove(e.path, gone)) ++evicted_;
     total -= e.bytes;
   }
-} catch (...) {
-}
+} catch (...) {}
 
 DiskCache::Counters DiskCache::counters() const { return {hits_, misses_, corrupt_, not_written_, evicted_}; }
 

@@ -1,5 +1,5 @@
-// A folder of compiled code, shared by processes: key text -> bytes. It never makes a program fail: what cannot be read or
-// written is compiled again and counted.
+// A folder of compiled code, shared by processes: key text -> bytes. It never makes a program fail: what cannot be read
+// or written is compiled again and counted.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -17,10 +17,12 @@ namespace rlx::runtime {
 class DiskCache {
  public:
   struct Options {
-    std::filesystem::path folder{};           ///< Empty: no cache.
-    std::int64_t limit_bytes = 512ll << 20;   ///< Above it the entries used longest ago go.
+    std::filesystem::path folder{};          ///< Empty: no cache.
+    std::int64_t limit_bytes = 512ll << 20;  ///< Above it the entries used longest ago go.
   };
-  struct Counters { std::int64_t hits = 0, misses = 0, corrupt = 0, not_written = 0, evicted = 0; };
+  struct Counters {
+    std::int64_t hits = 0, misses = 0, corrupt = 0, not_written = 0, evicted = 0;
+  };
 
   /// RLX_CACHE_DIR ("" or "off": no cache), else $XDG_CACHE_HOME/rlx, else ~/.cache/rlx; RLX_CACHE_LIMIT_MB.
   static Options options_from_environment();

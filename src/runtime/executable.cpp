@@ -24,7 +24,9 @@ class Block {
     std::swap(allocation_, o.allocation_);
     return *this;
   }
-  ~Block() { if (device_) device_->release(allocation_); }
+  ~Block() {
+    if (device_) device_->release(allocation_);
+  }
   const Allocation& allocation() const { return allocation_; }
 
  private:
@@ -65,7 +67,8 @@ class Executable::Impl {
     check_arguments(arguments);
     if (device_->target().interprets) return evaluate(program_.mir, registry_, arguments);
     require_memory();
-    // The record of a refused index belongs to the device, so checked calls run one at a time, each from a clean record.
+    // The record of a refused index belongs to the device, so checked calls run one at a time, each from a clean
+    // record.
     static std::mutex checked_calls;
     std::unique_lock<std::mutex> alone(checked_calls, std::defer_lock);
     if (checked_) {
@@ -84,7 +87,8 @@ class Executable::Impl {
  private:
   void check_arguments(std::span<const HostValue> arguments) const {
     if (arguments.size() != input_types_.size())
-      throw ArgumentError("\"" + program_.lir.name + "\" takes " + std::to_string(input_types_.size()) + " arguments, " + std::to_string(arguments.size()) + " given");
+      throw ArgumentError("\"" + program_.lir.name + "\" takes " + std::to_string(input_types_.size()) +
+                          " arguments, " + std::to_string(arguments.size()) + " given");
     Bindings none;
     for (std::size_t i = 0; i < arguments.size(); ++i)
       bind_symbols(input_types_[i], type_of(arguments[i]), "argument \"" + input_names_[i] + "\"", none);
@@ -99,7 +103,8 @@ class Executable::Impl {
     }
     if (wanted < (1 << 20)) return;  // Not worth asking the system.
     if (const std::int64_t room = available_memory(); wanted > room)
-      throw MemoryError("a call of program \"" + program_.lir.name + "\"", static_cast<std::uint64_t>(wanted), static_cast<std::uint64_t>(room));
+      throw MemoryError("a call of program \"" + program_.lir.name + "\"", static_cast<std::uint64_t>(wanted),
+                        static_cast<std::uint64_t>(room));
   }
 
   Block take_arena() {
@@ -117,7 +122,8 @@ class Executable::Impl {
   // One call: its memory and its resources.
   class Run {
    public:
-    Run(Impl& e, std::span<const HostValue> arguments, HostValues reuse) : e_(e), resources_(e.steps_.resource_slots), arena_(e.take_arena()) {
+    Run(Impl& e, std::span<const HostValue> arguments, HostValues reuse)
+        : e_(e), resources_(e.steps_.resource_slots), arena_(e.take_arena()) {
       bind_inputs(arguments);
       make_outputs(std::move(reuse));
       for (const Place& p : e.steps_.places) bound_.push_back(bind(p));
@@ -132,7 +138,8 @@ class Executable::Impl {
       e_.device_->synchronize();
       if (e_.checked_)
         if (const CheckReport c = e_.device_->take_check(); !c.what.empty())
-          throw ArgumentError(c.what + " " + std::to_string(c.index) + " is out of range in program \"" + e_.program_.lir.name + "\"");
+          throw ArgumentError(c.what + " " + std::to_string(c.index) + " is out of range in program \"" +
+                              e_.program_.lir.name + "\"");
       if (!e_.device_->host_addressable())
         for (std::size_t i = 0; i < outputs_.size(); ++i)
           e_.device_->download(outputs_[i].mutable_data(), device_outputs_[i].allocation(), 0, outputs_[i].bytes());
@@ -154,7 +161,8 @@ class Executable::Impl {
         for (const HostTensor* t : arrays(v)) {
           ++input;
           if (e_.device_->host_addressable()) {
-            inputs_.push_back({const_cast<std::byte*>(t->data()), t->bytes()});  // Programs never write to their inputs.
+            inputs_.push_back(
+                {const_cast<std::byte*>(t->data()), t->bytes()});  // Programs never write to their inputs.
             continue;
           }
           device_inputs_.emplace_back(*e_.device_, t->bytes());
@@ -166,25 +174,36 @@ class Executable::Impl {
 
     void make_outputs(HostValues reuse) {
       std::map<std::size_t, HostTensor> given;  // By output, whose order is that of the program's buffers.
-      for (std::size_t i = 0; i < reuse.size() && i < e_.output_types_.size() && e_.steps_.output_places.size() == e_.output_types_.size(); ++i)
-        if (auto* t = std::get_if<HostTensor>(&reuse[i]); t && e_.steps_.output_places[i] >= 0) given[place(e_.steps_.output_places[i]).index] = std::move(*t);
+      for (std::size_t i = 0;
+           i < reuse.size() && i < e_.output_types_.size() && e_.steps_.output_places.size() == e_.output_types_.size();
+           ++i)
+        if (auto* t = std::get_if<HostTensor>(&reuse[i]); t && e_.steps_.output_places[i] >= 0)
+          given[place(e_.steps_.output_places[i]).index] = std::move(*t);
       for (const Place& p : e_.steps_.places) {
         if (p.kind != Place::Kind::output || p.index != outputs_.size()) continue;
         const auto it = given.find(p.index);
-        if (it != given.end() && it->second.dtype() == p.type.dtype && it->second.shape() == constant_shape(p.type.shape)) outputs_.push_back(std::move(it->second));
+        if (it != given.end() && it->second.dtype() == p.type.dtype &&
+            it->second.shape() == constant_shape(p.type.shape))
+          outputs_.push_back(std::move(it->second));
         else outputs_.emplace_back(p.type.dtype, constant_shape(p.type.shape));
         if (!e_.device_->host_addressable()) device_outputs_.emplace_back(*e_.device_, outputs_.back().bytes());
       }
       for (std::size_t i = 0; i < outputs_.size(); ++i)
-        output_allocations_.push_back(e_.device_->host_addressable() ? Allocation{outputs_[i].mutable_data(), outputs_[i].bytes()} : device_outputs_[i].allocation());
+        output_allocations_.push_back(e_.device_->host_addressable()
+                                          ? Allocation{outputs_[i].mutable_data(), outputs_[i].bytes()}
+                                          : device_outputs_[i].allocation());
     }
 
     KernelBuffer bind(const Place& p) const {
       switch (p.kind) {
-        case Place::Kind::input: return {&inputs_[p.index], p.offset};
-        case Place::Kind::arena: return {&arena_.allocation(), p.offset};
-        case Place::Kind::constant: return {&e_.constants_[p.index].allocation(), p.offset};
-        case Place::Kind::output: return {&output_allocations_[p.index], p.offset};
+        case Place::Kind::input:
+          return {&inputs_[p.index], p.offset};
+        case Place::Kind::arena:
+          return {&arena_.allocation(), p.offset};
+        case Place::Kind::constant:
+          return {&e_.constants_[p.index].allocation(), p.offset};
+        case Place::Kind::output:
+          return {&output_allocations_[p.index], p.offset};
       }
       throw InternalError("a buffer without place");
     }
@@ -202,13 +221,18 @@ class Executable::Impl {
           break;
         }
         case Step::Kind::copy:
-          e_.device_->copy(*at(s.places[1]).allocation, at(s.places[1]).byte_offset, *at(s.places[0]).allocation, at(s.places[0]).byte_offset, place(s.places[0]).bytes);
+          e_.device_->copy(*at(s.places[1]).allocation, at(s.places[1]).byte_offset, *at(s.places[0]).allocation,
+                           at(s.places[0]).byte_offset, place(s.places[0]).bytes);
           break;
-        case Step::Kind::call: call(e_.steps_.calls[s.index]); break;
+        case Step::Kind::call:
+          call(e_.steps_.calls[s.index]);
+          break;
         case Step::Kind::loop:
           loop(s);
           break;
-        case Step::Kind::branch: steps(truth(s.places[0]) ? s.first : s.second); break;
+        case Step::Kind::branch:
+          steps(truth(s.places[0]) ? s.first : s.second);
+          break;
       }
     }
 
@@ -216,7 +240,9 @@ class Executable::Impl {
       std::int64_t trips = 0;
       for (steps(s.first); truth(s.condition); steps(s.first)) {
         if (trips++ == s.max_trips)
-          throw NumericalError("while", "while: the condition still holds after max_trips = " + std::to_string(s.max_trips) + " trips", s.max_trips, -1);
+          throw NumericalError(
+              "while", "while: the condition still holds after max_trips = " + std::to_string(s.max_trips) + " trips",
+              s.max_trips, -1);
         steps(s.second);
       }
     }
@@ -242,13 +268,16 @@ class Executable::Impl {
       const Instance instance{c.op, &c.attrs, {c.operand_types, {}, nullptr}, c.result_types, &e_.device_->target()};
       BufferView workspace;
       workspace.type = tensor(DType::u8, {c.workspace_bytes});
-      workspace.data = static_cast<std::byte*>(arena_.allocation().handle) + (e_.device_->host_addressable() ? e_.steps_.arena_bytes : 0);
+      workspace.data = static_cast<std::byte*>(arena_.allocation().handle) +
+                       (e_.device_->host_addressable() ? e_.steps_.arena_bytes : 0);
       workspace.byte_offset = e_.steps_.arena_bytes;
       // A record runs in the order of the queue, so what was enqueued before it must be done where the host runs it.
       e_.device_->synchronize();
       std::get<Launch>(c.record->action.value)({instance, in, used, out, &made, workspace});
-      if (made.size() != c.made_slots.size()) throw InternalError(std::string(c.record->name.value) + " made " + std::to_string(made.size()) + " resources");
-      for (std::size_t i = 0; i < made.size(); ++i) resources_[static_cast<std::size_t>(c.made_slots[i])] = std::move(made[i]);
+      if (made.size() != c.made_slots.size())
+        throw InternalError(std::string(c.record->name.value) + " made " + std::to_string(made.size()) + " resources");
+      for (std::size_t i = 0; i < made.size(); ++i)
+        resources_[static_cast<std::size_t>(c.made_slots[i])] = std::move(made[i]);
     }
 
     HostTensor output(std::size_t& next) { return std::move(outputs_[place(e_.steps_.output_places[next++]).index]); }
@@ -277,7 +306,8 @@ class Executable::Impl {
 
   static std::vector<KernelRecord> records_of(const Device& d, const Catalog& c) {
     std::vector<KernelRecord> out(d.records().begin(), d.records().end());
-    if (const auto it = c.records.find(d.target().device); it != c.records.end()) out.insert(out.end(), it->second.begin(), it->second.end());
+    if (const auto it = c.records.find(d.target().device); it != c.records.end())
+      out.insert(out.end(), it->second.begin(), it->second.end());
     return out;
   }
 
@@ -296,12 +326,15 @@ class Executable::Impl {
   std::vector<Block> arenas_;
 };
 
-Executable::Executable(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog, const CompileOptions& options)
+Executable::Executable(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog,
+                       const CompileOptions& options)
     : impl_(std::make_unique<Impl>(std::move(device), hir, catalog, options)) {}
 Executable::~Executable() = default;
 Executable::Executable(Executable&&) noexcept = default;
 Executable& Executable::operator=(Executable&&) noexcept = default;
-HostValues Executable::run(std::span<const HostValue> arguments, HostValues reuse) const { return impl_->run(arguments, std::move(reuse)); }
+HostValues Executable::run(std::span<const HostValue> arguments, HostValues reuse) const {
+  return impl_->run(arguments, std::move(reuse));
+}
 const DispatchReport& Executable::report() const { return impl_->program().report; }
 const Graph& Executable::lir() const { return impl_->program().lir; }
 std::int64_t Executable::bytes_per_call() const { return impl_->bytes_per_call(); }

@@ -18,7 +18,8 @@ std::shared_ptr<Device> open_device(std::string_view name) {
     known += (known.empty() ? "" : ", ") + std::string(b->name);
     if (b->name != name) continue;
     const Availability a = b->availability();
-    if (!a.available) throw DeviceError(std::string(name), 0, "device \"" + std::string(name) + "\" is not available: " + a.looked_for);
+    if (!a.available)
+      throw DeviceError(std::string(name), 0, "device \"" + std::string(name) + "\" is not available: " + a.looked_for);
     return opened.emplace(std::string(name), b->open()).first->second;
   }
   throw ArgumentError("unknown device \"" + std::string(name) + "\"; this build has " + known);

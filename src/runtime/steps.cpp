@@ -53,7 +53,8 @@ class Preparer {
       const std::string_view op = n.op->name();
       if (op == "lir.buffer") buffer(n);
       else if (op == "lir.view") view(n);
-      else if (op == "lir.kernel") steps.push_back({Step::Kind::kernel, kernels_++, places(n.operands), -1, -1, {}, {}});
+      else if (op == "lir.kernel")
+        steps.push_back({Step::Kind::kernel, kernels_++, places(n.operands), -1, -1, {}, {}});
       else if (op == "lir.copy") steps.push_back({Step::Kind::copy, 0, places(n.operands), -1, -1, {}, {}});
       else if (op == "lir.call") steps.push_back(call(n));
       else if (op == "lir.while") {
@@ -80,12 +81,16 @@ class Preparer {
     const auto& a = n.attrs.as<lir::BufferAttrs>();
     Place p;
     switch (a.lifetime) {
-      case lir::Lifetime::transient: p = {Place::Kind::arena, 0, a.offset, 0, {}}; break;
+      case lir::Lifetime::transient:
+        p = {Place::Kind::arena, 0, a.offset, 0, {}};
+        break;
       case lir::Lifetime::constant:
         p = {Place::Kind::constant, out_.constants.size(), 0, 0, {}};
         out_.constants.push_back(a.value);
         break;
-      case lir::Lifetime::output: p = {Place::Kind::output, outputs_++, 0, 0, {}}; break;
+      case lir::Lifetime::output:
+        p = {Place::Kind::output, outputs_++, 0, 0, {}};
+        break;
     }
     add_place(n.results[0], p);
   }
@@ -93,14 +98,17 @@ class Preparer {
   void view(const Node& n) {
     Place p = out_.places[static_cast<std::size_t>(places_.at(n.operands[0]))];
     p.offset += byte_size(p.type.dtype, n.attrs.as<lir::ViewAttrs>().offset);
-    if (p.kind == Place::Kind::output) out_.output_bytes -= byte_size(g_.tensor_type(n.results[0]).dtype, g_.tensor_type(n.results[0]).numel().constant());
+    if (p.kind == Place::Kind::output)
+      out_.output_bytes -=
+          byte_size(g_.tensor_type(n.results[0]).dtype, g_.tensor_type(n.results[0]).numel().constant());
     add_place(n.results[0], p);
   }
 
   Step call(const Node& n) {
     const auto& a = n.attrs.as<lir::CallAttrs>();
     Call c;
-    for (const KernelRecord& r : records_) if (r.name.value == a.record && r.op.value == a.op) c.record = &r;
+    for (const KernelRecord& r : records_)
+      if (r.name.value == a.record && r.op.value == a.op) c.record = &r;
     if (!c.record) throw InternalError("no record " + a.record + " for " + a.op);
     c.op = &registry_.get(a.op);
     TextReader text(a.attributes, "attributes of " + a.record);
@@ -133,7 +141,8 @@ class Preparer {
 
 }  // namespace
 
-Steps prepare(const Program& program, const Registry& registry, const Target& target, std::span<const KernelRecord> records) {
+Steps prepare(const Program& program, const Registry& registry, const Target& target,
+              std::span<const KernelRecord> records) {
   return Preparer(program, registry, target, records).run();
 }
 

@@ -12,8 +12,8 @@ namespace rlx::runtime {
 /// Where a buffer's bytes are.
 struct Place {
   enum class Kind : std::uint8_t { input, arena, constant, output } kind = Kind::arena;
-  std::size_t index = 0;      ///< Of the input, constant or output.
-  std::int64_t offset = 0;    ///< Bytes.
+  std::size_t index = 0;    ///< Of the input, constant or output.
+  std::int64_t offset = 0;  ///< Bytes.
   std::int64_t bytes = 0;
   TensorType type{};
 };
@@ -25,16 +25,16 @@ struct Call {
   AnyAttrs attrs{};
   Types operand_types{}, result_types{};
   std::int64_t workspace_bytes = 0;
-  std::vector<int> in_places{}, out_places{};          ///< Indices of places.
-  std::vector<int> resource_slots{}, made_slots{};     ///< Indices of resource slots.
+  std::vector<int> in_places{}, out_places{};       ///< Indices of places.
+  std::vector<int> resource_slots{}, made_slots{};  ///< Indices of resource slots.
 };
 
 struct Step {
   enum class Kind : std::uint8_t { kernel, call, copy, loop, branch } kind = Kind::kernel;
-  std::size_t index = 0;            ///< Of the kernel or call.
-  std::vector<int> places{};        ///< Buffers of a kernel; from and to of a copy; predicate of a branch.
-  int condition = -1;               ///< Place that a loop's condition leaves its answer in.
-  std::int64_t max_trips = -1;      ///< Of a loop; -1: no bound.
+  std::size_t index = 0;                ///< Of the kernel or call.
+  std::vector<int> places{};            ///< Buffers of a kernel; from and to of a copy; predicate of a branch.
+  int condition = -1;                   ///< Place that a loop's condition leaves its answer in.
+  std::int64_t max_trips = -1;          ///< Of a loop; -1: no bound.
   std::vector<Step> first{}, second{};  ///< Condition and body, or then and else.
 };
 
@@ -43,13 +43,14 @@ struct Steps {
   std::vector<Call> calls;
   std::vector<Step> steps;
   std::vector<HostTensor> constants;
-  std::vector<int> output_places;   ///< One a program output; -1 - slot for a resource.
+  std::vector<int> output_places;  ///< One a program output; -1 - slot for a resource.
   std::size_t resource_slots = 0;
-  std::vector<int> input_slots;     ///< Resource slot of each program input, -1 for tensors.
+  std::vector<int> input_slots;  ///< Resource slot of each program input, -1 for tensors.
   std::int64_t arena_bytes = 0, output_bytes = 0;
 };
 
 /// Throws InternalError when the program names a record that is not in `records`.
-Steps prepare(const Program& program, const Registry& registry, const Target& target, std::span<const KernelRecord> records);
+Steps prepare(const Program& program, const Registry& registry, const Target& target,
+              std::span<const KernelRecord> records);
 
 }  // namespace rlx::runtime

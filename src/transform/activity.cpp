@@ -5,7 +5,8 @@
 namespace rlx::transform {
 
 bool has_tangent(const Type& t) {
-  if (const auto* x = std::get_if<TensorType>(&t)) return !x->quantization && (is_floating(x->dtype) || is_complex(x->dtype));
+  if (const auto* x = std::get_if<TensorType>(&t))
+    return !x->quantization && (is_floating(x->dtype) || is_complex(x->dtype));
   const auto* s = std::get_if<SparseType>(&t);
   return s && (is_floating(s->dtype) || is_complex(s->dtype));
 }
@@ -21,7 +22,9 @@ namespace {
 Mask reached_by_region(const Graph& g, RegionId r, const Mask& from, Along along) {
   return mask_of(g.region(r).results, reached(g, r, from, along));
 }
-Mask needed_by_region(const Graph& g, RegionId r, const Mask& to) { return mask_of(g.region(r).arguments, needed(g, r, to)); }
+Mask needed_by_region(const Graph& g, RegionId r, const Mask& to) {
+  return mask_of(g.region(r).arguments, needed(g, r, to));
+}
 
 /// a |= b, from `at` in a; whether anything changed.
 bool merge(Mask& a, const Mask& b, std::size_t size, std::size_t at = 0) {
@@ -41,7 +44,8 @@ Mask reached_state(const Graph& g, const Node& n, const Mask& from, Along along)
   while (merge(arguments, reached_by_region(g, l.body, arguments, along), l.carried)) {}
   Mask state(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(l.carried));
   // When the number of trips depends on it, so does the whole state.
-  if (control_of(n) == Control::while_ && along == Along::values && any(reached_by_region(g, condition_of(n), arguments, along)))
+  if (control_of(n) == Control::while_ && along == Along::values &&
+      any(reached_by_region(g, condition_of(n), arguments, along)))
     state.assign(l.carried, true);
   return state;
 }
@@ -57,12 +61,19 @@ Mask needed_state(const Graph& g, const Node& n, const Mask& to) {
 Mask reached_results(const Graph& g, const Node& n, const Mask& operands, Along along) {
   Mask out(n.results.size(), false);
   switch (control_of(n)) {
-    case Control::none: out.assign(n.results.size(), any(operands)); break;
+    case Control::none:
+      out.assign(n.results.size(), any(operands));
+      break;
     case Control::if_:
-      if (operands[0]) { out.assign(n.results.size(), true); break; }
+      if (operands[0]) {
+        out.assign(n.results.size(), true);
+        break;
+      }
       for (RegionId r : n.regions) merge(out, reached_by_region(g, r, tail(operands, 1), along), out.size());
       break;
-    case Control::while_: out = reached_state(g, n, operands, along); break;
+    case Control::while_:
+      out = reached_state(g, n, operands, along);
+      break;
     case Control::scan: {
       Mask arguments = operands;
       merge(arguments, reached_state(g, n, operands, along), loop_of(n).carried);
@@ -79,7 +90,9 @@ Mask reached_results(const Graph& g, const Node& n, const Mask& operands, Along 
 Mask needed_operands(const Graph& g, const Node& n, const Mask& results) {
   Mask out(n.operands.size(), false);
   switch (control_of(n)) {
-    case Control::none: out.assign(n.operands.size(), any(results)); break;
+    case Control::none:
+      out.assign(n.operands.size(), any(results));
+      break;
     case Control::if_:
       for (RegionId r : n.regions) {
         const Mask arguments = needed_by_region(g, r, results);
@@ -105,7 +118,8 @@ ValueSet reached(const Graph& g, RegionId r, const Mask& from, Along along) {
   const Region& region = g.region(r);
   ValueSet set;
   for (std::size_t i = 0; i < region.arguments.size(); ++i)
-    if (from[i] && (along == Along::values || has_tangent(g.type(region.arguments[i])))) set.insert(region.arguments[i]);
+    if (from[i] && (along == Along::values || has_tangent(g.type(region.arguments[i]))))
+      set.insert(region.arguments[i]);
   if (set.empty()) return set;
   for (NodeId id : region.nodes) {
     const Node& n = g.node(id);
@@ -142,8 +156,9 @@ void ResourceTrace::visit(const Graph& g, const Node& n, const Mask& varied, boo
     if (traced == roots_.end()) continue;
     for (ValueId root : traced->second) {
       if (matters && std::find(n.operands.begin(), n.operands.end(), root) == n.operands.end())
-        refuse(n, rule, "operand " + std::to_string(i) + ", " + to_string(g.type(n.operands[i])) +
-                            ", depends on a differentiated value that is not an operand, and resources carry no derivative");
+        refuse(n, rule,
+               "operand " + std::to_string(i) + ", " + to_string(g.type(n.operands[i])) +
+                   ", depends on a differentiated value that is not an operand, and resources carry no derivative");
       roots.push_back(root);
     }
   }

@@ -5,9 +5,14 @@
 namespace rlx::transform {
 
 /// A batch: how many members.
-struct BatchContext { Builder& b; const Graph& g; const Dim& size; };
+struct BatchContext {
+  Builder& b;
+  const Graph& g;
+  const Dim& size;
+};
 
-/// Emits the region's nodes for all members. Axis i says where the batch dimension of argument i is, -1: the same for all.
+/// Emits the region's nodes for all members. Axis i says where the batch dimension of argument i is, -1: the same for
+/// all.
 Batched batch_region(const BatchContext& c, RegionId r, ValuesIn arguments, std::span<const int> axes, int depth = 0);
 /// The same for one control-flow node, of which some operand is batched.
 Batched control_batch(const BatchContext& c, const Node& n, ValuesIn in, std::span<const int> axes);

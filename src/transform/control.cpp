@@ -36,7 +36,10 @@ Values joined(std::initializer_list<ValuesIn> lists) {
 
 Control control_of(const Node& n) {
   const std::string_view name = n.op->name();
-  return name == "if" ? Control::if_ : name == "while" ? Control::while_ : name == "scan" ? Control::scan : Control::none;
+  return name == "if"      ? Control::if_
+         : name == "while" ? Control::while_
+         : name == "scan"  ? Control::scan
+                           : Control::none;
 }
 
 Loop loop_of(const Node& n) {
@@ -58,7 +61,8 @@ Loop loop_of(const Node& n) {
 
 bool has_effect(const Graph& g, const Node& n) {
   const auto token = [&](ValueId v) { return std::holds_alternative<TokenType>(g.type(v)); };
-  return std::any_of(n.operands.begin(), n.operands.end(), token) || std::any_of(n.results.begin(), n.results.end(), token);
+  return std::any_of(n.operands.begin(), n.operands.end(), token) ||
+         std::any_of(n.results.begin(), n.results.end(), token);
 }
 
 bool region_has_effect(const Graph& g, RegionId r) {
@@ -89,7 +93,8 @@ Graph decomposition(const Registry& registry, const Node& n, const Types& operan
 
 std::string unique_name(std::string base, std::vector<std::string>& taken) {
   std::string name = base;
-  for (int k = 2; std::find(taken.begin(), taken.end(), name) != taken.end(); ++k) name = base + "_" + std::to_string(k);
+  for (int k = 2; std::find(taken.begin(), taken.end(), name) != taken.end(); ++k)
+    name = base + "_" + std::to_string(k);
   taken.push_back(name);
   return name;
 }

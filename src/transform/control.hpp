@@ -24,13 +24,14 @@ Values joined(std::initializer_list<ValuesIn> lists);
 enum class Control { none, if_, while_, scan };
 Control control_of(const Node& n);
 
-/// Operands of a loop: carried state, sequences (scan only), invariants. Arguments of its regions are in the same order.
+/// Operands of a loop: carried state, sequences (scan only), invariants. Arguments of its regions are in the same
+/// order.
 struct Loop {
   std::size_t carried, sequences, invariants;
   std::size_t outputs;  ///< Stacked results of scan, after the carried ones.
   RegionId body;
-  ops::ScanAttrs scan{};    ///< Of a scan.
-  ops::WhileAttrs while_{}; ///< Of a while.
+  ops::ScanAttrs scan{};     ///< Of a scan.
+  ops::WhileAttrs while_{};  ///< Of a while.
   std::size_t first_invariant() const { return carried + sequences; }
   ValuesIn state(ValuesIn v) const { return v.first(carried); }
   ValuesIn sequence(ValuesIn v) const { return v.subspan(carried, sequences); }
@@ -49,9 +50,11 @@ bool region_has_effect(const Graph& g, RegionId r);
 [[noreturn]] void refuse(const Node& n, std::string_view rule, const std::string& why);
 
 /// Runs a rule; what it refuses gets the node's location.
-template <class F> auto located(Builder& b, const Node& n, F f) {
+template <class F>
+auto located(Builder& b, const Node& n, F f) {
   struct Restore {
-    Builder& b; Location outer;
+    Builder& b;
+    Location outer;
     ~Restore() { b.set_location(std::move(outer)); }
   } restore{b, b.location()};
   b.set_location(n.location);

@@ -25,7 +25,8 @@ bool is_scalar(Value x) {
 /// Exact on every device: no rounding that a device might do otherwise. Sums and products of floats are rounded once
 /// everywhere, but small and flushed results are not the same on all, so that only normal numbers are folded.
 bool is_exact(std::string_view op, DType t) {
-  static constexpr std::string_view always[] = {"neg", "and", "or", "xor", "not", "compare", "select", "min", "max", "abs", "conj", "real", "imag"};
+  static constexpr std::string_view always[] = {"neg", "and", "or",  "xor",  "not",  "compare", "select",
+                                                "min", "max", "abs", "conj", "real", "imag"};
   static constexpr std::string_view rounded[] = {"add", "sub", "mul", "convert"};
   if (std::find(std::begin(always), std::end(always), op) != std::end(always)) return true;
   return !is_complex(t) && std::find(std::begin(rounded), std::end(rounded), op) != std::end(rounded);
@@ -79,7 +80,8 @@ std::optional<Value> identity(std::string_view op, ValuesIn x) {
   return std::nullopt;
 }
 
-std::optional<Value> elementwise(const Op& op, const AnyAttrs& attrs, ValuesIn x, const Type& result, const FoldEmit& emit) {
+std::optional<Value> elementwise(const Op& op, const AnyAttrs& attrs, ValuesIn x, const Type& result,
+                                 const FoldEmit& emit) {
   if (x.empty()) return std::nullopt;
   if (const auto same = identity(op.name(), x)) return same;
   const auto& type = std::get<TensorType>(result);
@@ -110,14 +112,16 @@ std::vector<int> composed(const std::vector<int>& outer, const std::vector<int>&
   return v;
 }
 
-std::optional<Value> moved(std::string_view op, const AnyAttrs& attrs, Value x, const TensorType& result, const FoldEmit& emit) {
+std::optional<Value> moved(std::string_view op, const AnyAttrs& attrs, Value x, const TensorType& result,
+                           const FoldEmit& emit) {
   const bool same_shape = x.shape() == result.shape;
   if (op == "broadcast") {
     const auto& a = attrs.as<ops::BroadcastAttrs>();
     if (same_shape && a.axes == counting(a.axes.size())) return x;
     if (const Node* inner = made_by(x, "broadcast")) {
       const Value source = operand(x, *inner);
-      return emit(op, {&source, 1}, ops::BroadcastAttrs{a.shape, composed(a.axes, inner->attrs.as<ops::BroadcastAttrs>().axes)});
+      return emit(op, {&source, 1},
+                  ops::BroadcastAttrs{a.shape, composed(a.axes, inner->attrs.as<ops::BroadcastAttrs>().axes)});
     }
     return std::nullopt;
   }
@@ -131,7 +135,8 @@ std::optional<Value> moved(std::string_view op, const AnyAttrs& attrs, Value x, 
       return x;
   }
   if (op == "concat" && same_shape) return x;
-  if ((op == "reshape" || op == "transpose" || op == "slice" || op == "reverse" || op == "concat") && !result.is_scalar())
+  if ((op == "reshape" || op == "transpose" || op == "slice" || op == "reverse" || op == "concat") &&
+      !result.is_scalar())
     if (const Node* wide = made_by(x, "broadcast"); wide && is_scalar(operand(x, *wide))) {
       const Value source = operand(x, *wide);
       return emit("broadcast", {&source, 1}, ops::BroadcastAttrs{result.shape, {}});
@@ -161,7 +166,8 @@ std::optional<HostTensor> splat(Value x) {
   return v.rank() == 0 ? std::optional(v) : std::nullopt;
 }
 
-std::optional<Value> fold(const Op& op, const AnyAttrs& attrs, ValuesIn operands, const Type& result, const FoldEmit& emit) {
+std::optional<Value> fold(const Op& op, const AnyAttrs& attrs, ValuesIn operands, const Type& result,
+                          const FoldEmit& emit) {
   const auto* type = std::get_if<TensorType>(&result);
   if (!type || type->layout || type->quantization) return std::nullopt;
   for (const Value& v : operands) {

@@ -24,7 +24,8 @@ Pushed push_node(Builder& b, const Graph& g, const Node& n, ValuesIn in, ValuesI
     return {std::move(out), std::move(of_results)};
   }
   if (rule.kind == RuleKind::never) refuse(n, "jvp", std::string(rule.why));
-  if (n.op->meaning() != Meaning::composite) refuse(n, "jvp", "its rule is to follow the decomposition, but it has none");
+  if (n.op->meaning() != Meaning::composite)
+    refuse(n, "jvp", "its rule is to follow the decomposition, but it has none");
   if (depth >= max_decompositions) refuse(n, "jvp", "decompositions nest too deeply");
   Types types;
   for (const Value& v : in) types.push_back(v.type());
@@ -69,7 +70,8 @@ Graph jvp(const Graph& f, const Registry& registry, const JvpOptions& options) {
   if (which.empty())
     for (ValueId v : f.inputs()) which.push_back(has_tangent(f.type(v)));
   if (which.size() != f.inputs().size())
-    throw ArgumentError(f.name + ": " + std::to_string(which.size()) + " flags for " + std::to_string(f.inputs().size()) + " inputs");
+    throw ArgumentError(f.name + ": " + std::to_string(which.size()) + " flags for " +
+                        std::to_string(f.inputs().size()) + " inputs");
   Graph out(f.name + "_jvp");
   out.symbols = f.symbols;
   Builder b(out, registry);
@@ -79,7 +81,9 @@ Graph jvp(const Graph& f, const Registry& registry, const JvpOptions& options) {
   for (std::size_t i = 0; i < which.size(); ++i) {
     if (!which[i]) continue;
     const Type& t = f.type(f.inputs()[i]);
-    if (!has_tangent(t)) throw ArgumentError(f.name + ": input \"" + f.input_names[i] + "\" is " + to_string(t) + ", which has no tangent");
+    if (!has_tangent(t))
+      throw ArgumentError(f.name + ": input \"" + f.input_names[i] + "\" is " + to_string(t) +
+                          ", which has no tangent");
     tangents[i] = b.input(t, unique_name("t_" + f.input_names[i], taken));
   }
   const Pushed p = push_region(b, f, Graph::top, in, tangents);
@@ -87,7 +91,8 @@ Graph jvp(const Graph& f, const Registry& registry, const JvpOptions& options) {
   if (options.with_outputs)
     for (std::size_t i = 0; i < p.results.size(); ++i) b.output(p.results[i], unique_name(f.output_names[i], taken));
   for (std::size_t i = 0; i < p.results.size(); ++i)
-    if (has_tangent(p.results[i].type())) b.output(instantiated(p.tangents[i], p.results[i]), unique_name("t_" + f.output_names[i], taken));
+    if (has_tangent(p.results[i].type()))
+      b.output(instantiated(p.tangents[i], p.results[i]), unique_name("t_" + f.output_names[i], taken));
   return simplify(out, registry);
 }
 

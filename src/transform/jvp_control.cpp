@@ -16,7 +16,8 @@ Pushed if_push(Builder& b, const Graph& g, const Node& n, ValuesIn in, ValuesIn 
       const Pushed p = push_region(b, g, r, a.first(given.size()), spread(a.subspan(given.size()), given));
       return joined({p.results, instantiated(p.tangents, p.results, results)});
     });
-  return split(b.emit("if", joined({in, pick(tangents.subspan(1), given)}), n.attrs, bodies), n.results.size(), results);
+  return split(b.emit("if", joined({in, pick(tangents.subspan(1), given)}), n.attrs, bodies), n.results.size(),
+               results);
 }
 
 /// Arguments of a loop with tangents: state, its tangents, sequences, theirs, invariants, theirs.
@@ -27,12 +28,14 @@ struct Doubled {
   Doubled(const Graph& g, const Node& n, ValuesIn tangents) : loop(loop_of(n)) {
     const Mask given = present(tangents);
     state = reached_state(g, n, given, Along::tangents);
-    for (std::size_t i = loop.carried; i < given.size(); ++i) (i < loop.first_invariant() ? sequences : invariants).push_back(given[i]);
+    for (std::size_t i = loop.carried; i < given.size(); ++i)
+      (i < loop.first_invariant() ? sequences : invariants).push_back(given[i]);
   }
   std::size_t carried() const { return loop.carried + count(state); }
   Values operands(ValuesIn in, ValuesIn tangents) const {
     return joined({loop.state(in), instantiated(loop.state(tangents), loop.state(in), state), loop.sequence(in),
-                   pick(loop.sequence(tangents), sequences), loop.invariant(in), pick(loop.invariant(tangents), invariants)});
+                   pick(loop.sequence(tangents), sequences), loop.invariant(in),
+                   pick(loop.invariant(tangents), invariants)});
   }
   Values values(ValuesIn a) const {
     return joined({a.first(loop.carried), a.subspan(carried(), loop.sequences),
@@ -40,7 +43,8 @@ struct Doubled {
   }
   Values tangents(ValuesIn a) const {
     const std::size_t after_sequences = carried() + loop.sequences;
-    return joined({spread(a.subspan(loop.carried, count(state)), state), spread(a.subspan(after_sequences, count(sequences)), sequences),
+    return joined({spread(a.subspan(loop.carried, count(state)), state),
+                   spread(a.subspan(after_sequences, count(sequences)), sequences),
                    spread(a.last(count(invariants)), invariants)});
   }
   /// New state, its tangents, and for scan outputs and theirs.
@@ -73,16 +77,20 @@ Pushed scan_push(Builder& b, const Graph& g, const Node& n, ValuesIn in, ValuesI
   const Values out = b.emit("scan", d.operands(in, tangents), attrs, {&body, 1});
   const ValuesIn all(out);
   return {joined({all.first(l.carried), all.subspan(d.carried(), l.outputs)}),
-          joined({spread(all.subspan(l.carried, count(d.state)), d.state), spread(all.subspan(d.carried() + l.outputs), outputs)})};
+          joined({spread(all.subspan(l.carried, count(d.state)), d.state),
+                  spread(all.subspan(d.carried() + l.outputs), outputs)})};
 }
 
 }  // namespace
 
 Pushed control_push(Builder& b, const Graph& g, const Node& n, ValuesIn in, ValuesIn tangents) {
   switch (control_of(n)) {
-    case Control::scan: return scan_push(b, g, n, in, tangents);
-    case Control::while_: return while_push(b, g, n, in, tangents);
-    default: return if_push(b, g, n, in, tangents);
+    case Control::scan:
+      return scan_push(b, g, n, in, tangents);
+    case Control::while_:
+      return while_push(b, g, n, in, tangents);
+    default:
+      return if_push(b, g, n, in, tangents);
   }
 }
 

@@ -11,11 +11,13 @@ namespace {
 
 class Simplifier {
  public:
-  Simplifier(const Graph& g, Graph& out, const Registry& registry, bool folds) : g_(g), live_(g), b_(out, registry), folds_(folds) {}
+  Simplifier(const Graph& g, Graph& out, const Registry& registry, bool folds)
+      : g_(g), live_(g), b_(out, registry), folds_(folds) {}
 
   void run() {
     Values in;
-    for (std::size_t i = 0; i < g_.inputs().size(); ++i) in.push_back(b_.input(g_.type(g_.inputs()[i]), g_.input_names[i]));
+    for (std::size_t i = 0; i < g_.inputs().size(); ++i)
+      in.push_back(b_.input(g_.type(g_.inputs()[i]), g_.input_names[i]));
     const Values out = region(Graph::top, in, Mask(in.size(), true), Mask(g_.outputs().size(), true));
     for (std::size_t i = 0; i < out.size(); ++i) b_.output(out[i], g_.output_names[i]);
   }
@@ -23,7 +25,8 @@ class Simplifier {
  private:
   using Seen = std::unordered_multimap<std::size_t, NodeId>;  // Nodes of the region being filled, by what they compute.
 
-  /// Emits the region's live nodes; `arguments` stand for those that `kept` names. Gives the results that `wanted` names.
+  /// Emits the region's live nodes; `arguments` stand for those that `kept` names. Gives the results that `wanted`
+  /// names.
   Values region(RegionId r, ValuesIn arguments, const Mask& kept, const Mask& wanted) {
     Seen outer;
     outer.swap(seen_);
@@ -53,7 +56,8 @@ class Simplifier {
     if (!n.regions.empty()) {
       std::vector<RegionBody> bodies;
       for (RegionId r : n.regions)
-        bodies.push_back([&, r](ValuesIn a) { return region(r, a, Mask(a.size(), true), Mask(g_.region(r).results.size(), true)); });
+        bodies.push_back(
+            [&, r](ValuesIn a) { return region(r, a, Mask(a.size(), true), Mask(g_.region(r).results.size(), true)); });
       out = emitted(n, n.op->name(), operands, n.attrs, bodies);
     } else if (!n.record.empty() || has_effect(g_, n)) {
       out = b_.clone(g_, n, operands);
@@ -64,7 +68,8 @@ class Simplifier {
   }
 
   /// A node with regions; bodies change location and origin, which a node gets when it is placed.
-  Values emitted(const Node& n, std::string_view op, ValuesIn operands, AnyAttrs attrs, std::span<const RegionBody> bodies) {
+  Values emitted(const Node& n, std::string_view op, ValuesIn operands, AnyAttrs attrs,
+                 std::span<const RegionBody> bodies) {
     const Location at = n.location;
     std::vector<RegionBody> restoring;
     for (const RegionBody& body : bodies)
@@ -80,7 +85,9 @@ class Simplifier {
   /// A node without regions or effects: folded, found, or made.
   Values plain(const Op& op, ValuesIn operands, const AnyAttrs& attrs, const Type* result) {
     if (folds_ && result) {
-      const FoldEmit emit = [this](std::string_view name, ValuesIn in, AnyAttrs a) { return one(name, in, std::move(a)); };
+      const FoldEmit emit = [this](std::string_view name, ValuesIn in, AnyAttrs a) {
+        return one(name, in, std::move(a));
+      };
       if (const auto v = fold(op, attrs, operands, *result, emit)) return {*v};
     }
     const std::size_t key = hash(op, operands, attrs);
@@ -113,7 +120,10 @@ class Simplifier {
   }
   static std::size_t hash(const Op& op, ValuesIn operands, const AnyAttrs& attrs) {
     std::size_t h = std::hash<const void*>{}(&op);
-    const auto mix = [&](std::size_t v) { h = (h ^ v) * 0x9e3779b97f4a7c15u; h ^= h >> 29; };
+    const auto mix = [&](std::size_t v) {
+      h = (h ^ v) * 0x9e3779b97f4a7c15u;
+      h ^= h >> 29;
+    };
     for (const Value& v : operands) mix(static_cast<std::size_t>(v.id));
     // Printing a weight would be slow; its content is hashed once.
     if (const auto* c = attrs.get_if<ops::ConstantAttrs>()) mix(c->value.content_hash());
@@ -140,11 +150,14 @@ class Simplifier {
       if (kept[i]) operands.push_back(map_.at(n.operands[i]));
     const Mask arguments(kept.begin() + (branch ? 1 : 0), kept.end());
     if (branch && folds_)
-      if (const auto p = splat(operands[0])) return inlined(n, p->get_i64(0) != 0 ? 0 : 1, ValuesIn(operands).subspan(1), arguments, results);
+      if (const auto p = splat(operands[0]))
+        return inlined(n, p->get_i64(0) != 0 ? 0 : 1, ValuesIn(operands).subspan(1), arguments, results);
     std::vector<RegionBody> bodies;
     for (std::size_t i = 0; i < n.regions.size(); ++i) {
       const bool condition = control_of(n) == Control::while_ && i == 0;
-      bodies.push_back([&, i, condition](ValuesIn a) { return region(n.regions[i], a, arguments, condition ? Mask{true} : results); });
+      bodies.push_back([&, i, condition](ValuesIn a) {
+        return region(n.regions[i], a, arguments, condition ? Mask{true} : results);
+      });
     }
     bind(n, emitted(n, n.op->name(), operands, attrs, bodies), results);
   }
@@ -176,7 +189,8 @@ class Simplifier {
   static ops::ScanAttrs pruned(const Loop& l, const Mask& kept) {
     ops::ScanAttrs a = l.scan;
     a.carried = static_cast<int>(std::count(kept.begin(), kept.begin() + a.carried, true));
-    a.sequences = static_cast<int>(std::count(kept.begin() + l.scan.carried, kept.begin() + l.scan.carried + a.sequences, true));
+    a.sequences =
+        static_cast<int>(std::count(kept.begin() + l.scan.carried, kept.begin() + l.scan.carried + a.sequences, true));
     return a;
   }
   static ops::WhileAttrs pruned_while(const Loop& l, const Mask& kept) {

@@ -37,7 +37,8 @@ Value sum(Value a, Value b) {
     return assembled(p, ops::add(p[2], q[2]), t);
   }
   // fp8 is a storage type: there is no sum of it.
-  if (const DType t = a.dtype(); float8.contains(t)) return ops::convert(ops::add(ops::convert(a, DType::f32), ops::convert(b, DType::f32)), t);
+  if (const DType t = a.dtype(); float8.contains(t))
+    return ops::convert(ops::add(ops::convert(a, DType::f32), ops::convert(b, DType::f32)), t);
   return ops::add(a, b);
 }
 
@@ -54,7 +55,8 @@ void check_rule(const Node& n, std::string_view rule, ValuesIn given, ValuesIn l
     throw InternalError(who + std::to_string(given.size()) + " values, expected " + std::to_string(like.size()));
   for (std::size_t i = 0; i < given.size(); ++i)
     if (given[i] && !same_kind(given[i].type(), like[i].type()))
-      throw InternalError(who + to_string(given[i].type()) + " for value " + std::to_string(i) + ", which is " + to_string(like[i].type()));
+      throw InternalError(who + to_string(given[i].type()) + " for value " + std::to_string(i) + ", which is " +
+                          to_string(like[i].type()));
 }
 
 }  // namespace rlx::transform

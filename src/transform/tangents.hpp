@@ -13,8 +13,8 @@ inline Value instantiated(Value t, Value like) { return t ? t : zero_like(like);
 /// instantiated() for those that `m` names.
 Values instantiated(ValuesIn ts, ValuesIn likes, const Mask& m);
 
-/// Throws InternalError unless there is one Value for each of `like`, absent or of the same dtype and shape: a rule that
-/// breaks its contract is found where it happened.
+/// Throws InternalError unless there is one Value for each of `like`, absent or of the same dtype and shape: a rule
+/// that breaks its contract is found where it happened.
 void check_rule(const Node& n, std::string_view rule, ValuesIn given, ValuesIn like);
 
 /// A typed constant zero, of the kind that a loop's buffers start with.

@@ -2,8 +2,14 @@
 
 namespace rlx::transform {
 
-Tape::Tape(Builder& b, const Graph& g, RegionId r, ValuesIn arguments, const Mask& varied, const Mask& useful, int depth)
-    : b_(b), g_(g), region_(r), depth_(depth), varied_(reached(g, r, varied, Along::tangents)), useful_(needed(g, r, useful)) {
+Tape::Tape(Builder& b, const Graph& g, RegionId r, ValuesIn arguments, const Mask& varied, const Mask& useful,
+           int depth)
+    : b_(b),
+      g_(g),
+      region_(r),
+      depth_(depth),
+      varied_(reached(g, r, varied, Along::tangents)),
+      useful_(needed(g, r, useful)) {
   const Region& region = g.region(r);
   for (std::size_t i = 0; i < arguments.size(); ++i) values_[region.arguments[i]] = arguments[i];
   for (NodeId id : region.nodes) {
@@ -40,7 +46,8 @@ Values Tape::differentiated(const Node& n, Step& s) {
     s.residuals = n.op->vjp_save(b_, n.attrs, s.in, out);
     return out;
   }
-  if (n.op->meaning() != Meaning::composite) refuse(n, "vjp", "its rule is to follow the decomposition, but it has none");
+  if (n.op->meaning() != Meaning::composite)
+    refuse(n, "vjp", "its rule is to follow the decomposition, but it has none");
   if (depth_ >= max_decompositions) refuse(n, "vjp", "decompositions nest too deeply");
   Types types;
   for (const Value& v : s.in) types.push_back(v.type());
@@ -51,7 +58,8 @@ Values Tape::differentiated(const Node& n, Step& s) {
 
 Values Tape::pull_step(const Step& s, ValuesIn cotangents) {
   if (s.tape) return s.tape->pull(cotangents);
-  if (control_of(*s.node) != Control::none) return control_pull({b_, g_, *s.node, s.in, s.residuals, s.wanted, cotangents});
+  if (control_of(*s.node) != Control::none)
+    return control_pull({b_, g_, *s.node, s.in, s.residuals, s.wanted, cotangents});
   return s.node->op->vjp({b_, s.node->attrs, s.in, s.out, s.residuals, cotangents, s.wanted, g_, *s.node});
 }
 
@@ -87,7 +95,8 @@ Values Tape::pull(ValuesIn cotangents) {
   return out;
 }
 
-Values pull_region(Builder& b, const Graph& g, RegionId r, ValuesIn arguments, const Mask& wanted, ValuesIn cotangents) {
+Values pull_region(Builder& b, const Graph& g, RegionId r, ValuesIn arguments, const Mask& wanted,
+                   ValuesIn cotangents) {
   Tape tape(b, g, r, arguments, wanted, present(cotangents));
   return tape.pull(cotangents);
 }

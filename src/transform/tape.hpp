@@ -9,9 +9,10 @@ namespace rlx::transform {
 
 class Tape {
  public:
-  /// Emits the region's nodes, its arguments standing for `arguments`, of which `varied` are differentiated. `useful` names
-  /// the results that may get a cotangent. `g` must outlive the tape.
-  Tape(Builder& b, const Graph& g, RegionId r, ValuesIn arguments, const Mask& varied, const Mask& useful, int depth = 0);
+  /// Emits the region's nodes, its arguments standing for `arguments`, of which `varied` are differentiated. `useful`
+  /// names the results that may get a cotangent. `g` must outlive the tape.
+  Tape(Builder& b, const Graph& g, RegionId r, ValuesIn arguments, const Mask& varied, const Mask& useful,
+       int depth = 0);
 
   const Values& results() const { return results_; }
   /// Cotangents of the arguments: absent where zero or not varied. One cotangent a result, or absent.

@@ -9,14 +9,17 @@ namespace rlx::transform {
 namespace {
 
 /// `m` checked against the values it speaks of; empty: all that have tangents.
-Mask complete(const Graph& f, Mask m, const std::vector<ValueId>& values, const std::vector<std::string>& names, const std::string& what) {
+Mask complete(const Graph& f, Mask m, const std::vector<ValueId>& values, const std::vector<std::string>& names,
+              const std::string& what) {
   if (m.empty())
     for (ValueId v : values) m.push_back(has_tangent(f.type(v)));
   if (m.size() != values.size())
-    throw ArgumentError(f.name + ": " + std::to_string(m.size()) + " flags for " + std::to_string(values.size()) + " " + what + "s");
+    throw ArgumentError(f.name + ": " + std::to_string(m.size()) + " flags for " + std::to_string(values.size()) + " " +
+                        what + "s");
   for (std::size_t i = 0; i < m.size(); ++i)
     if (m[i] && !has_tangent(f.type(values[i])))
-      throw ArgumentError(f.name + ": " + what + " \"" + names[i] + "\" is " + to_string(f.type(values[i])) + ", which has no cotangent");
+      throw ArgumentError(f.name + ": " + what + " \"" + names[i] + "\" is " + to_string(f.type(values[i])) +
+                          ", which has no cotangent");
   return m;
 }
 
@@ -27,8 +30,8 @@ Values inputs_of(Builder& b, const Graph& f) {
 }
 
 /// f's outputs, then what its wanted inputs get.
-Graph finished(Builder& b, const Graph& f, const Registry& registry, bool with_outputs, ValuesIn results, ValuesIn in, ValuesIn pulled,
-               const Mask& wanted, const std::string& prefix) {
+Graph finished(Builder& b, const Graph& f, const Registry& registry, bool with_outputs, ValuesIn results, ValuesIn in,
+               ValuesIn pulled, const Mask& wanted, const std::string& prefix) {
   std::vector<std::string> taken;
   if (with_outputs)
     for (std::size_t i = 0; i < results.size(); ++i) b.output(results[i], unique_name(f.output_names[i], taken));

@@ -1,5 +1,5 @@
-// Reverse mode of control flow. Bodies are run again in reverse from saved states, so that only states are kept, not what
-// bodies compute.
+// Reverse mode of control flow. Bodies are run again in reverse from saved states, so that only states are kept, not
+// what bodies compute.
 #include <rlx/ops/build.hpp>
 
 #include "transform/tape.hpp"
@@ -17,7 +17,8 @@ Values if_pull(const ControlPull& c) {
   for (RegionId r : c.n.regions)
     bodies.push_back([&, r](ValuesIn a) {
       const ValuesIn arguments = a.first(branch_wanted.size());
-      const Values pulled = pull_region(c.b, c.g, r, arguments, branch_wanted, spread(a.subspan(branch_wanted.size()), given));
+      const Values pulled =
+          pull_region(c.b, c.g, r, arguments, branch_wanted, spread(a.subspan(branch_wanted.size()), given));
       return instantiated(pulled, arguments, branch_wanted);
     });
   return spread(c.b.emit("if", joined({c.in, pick(c.cotangents, given)}), c.n.attrs, bodies), wanted);
@@ -44,7 +45,9 @@ struct Reverse {
     }
   }
   /// Cotangents of body results from those of state and elements.
-  Values cotangents(ValuesIn of_state, ValuesIn of_outputs) const { return joined({spread(of_state, state), spread(of_outputs, outputs)}); }
+  Values cotangents(ValuesIn of_state, ValuesIn of_outputs) const {
+    return joined({spread(of_state, state), spread(of_outputs, outputs)});
+  }
   /// Cotangents of the node's operands: of the state only where its initial value is wanted.
   Values operands(const ControlPull& c, ValuesIn of_state, ValuesIn of_sequences, ValuesIn of_invariants) const {
     Values out = joined({spread(of_state, state), spread(of_sequences, sequences), spread(of_invariants, invariants)});
@@ -100,7 +103,8 @@ Values scan_pull(const ControlPull& c) {
   return r.operands(c, all.first(states), all.subspan(states + totals.size()), all.subspan(sums_at, totals.size()));
 }
 
-// --- while: buffers [max_trips, ...] hold the state at the start of every trip, and a counter says how many there were.
+// --- while: buffers [max_trips, ...] hold the state at the start of every trip, and a counter says how many there
+// were.
 Value slot(Value like) {
   Shape s = like.shape();
   s.insert(s.begin(), 1);
@@ -118,7 +122,9 @@ Value trip_scalar(Builder& b, std::int64_t max_trips, double v) {
 Values while_forward(Builder& b, const Graph& g, const Node& n, ValuesIn in) {
   const Loop l = loop_of(n);
   const std::int64_t trips = l.while_.max_trips;
-  if (trips < 0) refuse(n, "vjp", "max_trips is not set: without a bound of the trip count the states cannot be kept for the reverse");
+  if (trips < 0)
+    refuse(n, "vjp",
+           "max_trips is not set: without a bound of the trip count the states cannot be kept for the reverse");
   check_state(n, l.state(in));
   Values start = joined({l.state(in)});
   for (const Value& v : l.state(in)) {
@@ -138,7 +144,9 @@ Values while_forward(Builder& b, const Graph& g, const Node& n, ValuesIn in) {
         if (trips > 0)
           for (std::size_t i = 0; i < l.carried; ++i)
             next.push_back(ops::dynamic_update_slice(a[l.carried + i], slot(a[i]), position(a[counter], a[i].rank())));
-        else next.insert(next.end(), a.begin() + static_cast<std::ptrdiff_t>(l.carried), a.begin() + static_cast<std::ptrdiff_t>(counter));
+        else
+          next.insert(next.end(), a.begin() + static_cast<std::ptrdiff_t>(l.carried),
+                      a.begin() + static_cast<std::ptrdiff_t>(counter));
         next.push_back(ops::add(a[counter], trip_scalar(b, trips, 1)));
         return next;
       }};
@@ -165,15 +173,19 @@ Values while_pull(const ControlPull& c) {
           const Shape shape = c.in[i].shape();
           Shape sizes = shape;
           sizes.insert(sizes.begin(), 1);
-          arguments.push_back(ops::reshape(ops::dynamic_slice(buffer, position(trip, buffer.rank() - 1), sizes), shape));
+          arguments.push_back(
+              ops::reshape(ops::dynamic_slice(buffer, position(trip, buffer.rank() - 1), sizes), shape));
         }
         for (const Value& v : a.last(l.invariants)) arguments.push_back(v);
-        const Values pulled = pull_region(c.b, c.g, l.body, arguments, r.all, r.cotangents(a.first(initial.size()), {}));
+        const Values pulled =
+            pull_region(c.b, c.g, l.body, arguments, r.all, r.cotangents(a.first(initial.size()), {}));
         return joined({instantiated(l.state(pulled), l.state(arguments), r.state),
-                       sums(a.subspan(initial.size(), totals.size()), pick(l.invariant(pulled), r.invariants)), Values{trip}});
+                       sums(a.subspan(initial.size(), totals.size()), pick(l.invariant(pulled), r.invariants)),
+                       Values{trip}});
       }};
   const Values start = joined({initial, totals, Values{trips}});
-  const Values out = c.b.emit("while", joined({start, ValuesIn(c.residuals).first(l.carried), l.invariant(c.in)}), attrs, bodies);
+  const Values out =
+      c.b.emit("while", joined({start, ValuesIn(c.residuals).first(l.carried), l.invariant(c.in)}), attrs, bodies);
   const ValuesIn all(out);
   return r.operands(c, all.first(initial.size()), {}, all.subspan(initial.size(), totals.size()));
 }
@@ -182,17 +194,23 @@ Values while_pull(const ControlPull& c) {
 
 Values control_forward(Builder& b, const Graph& g, const Node& n, ValuesIn in) {
   switch (control_of(n)) {
-    case Control::scan: return scan_forward(b, g, n, in);
-    case Control::while_: return while_forward(b, g, n, in);
-    default: return b.clone(g, n, in);
+    case Control::scan:
+      return scan_forward(b, g, n, in);
+    case Control::while_:
+      return while_forward(b, g, n, in);
+    default:
+      return b.clone(g, n, in);
   }
 }
 
 Values control_pull(const ControlPull& c) {
   switch (control_of(c.n)) {
-    case Control::scan: return scan_pull(c);
-    case Control::while_: return while_pull(c);
-    default: return if_pull(c);
+    case Control::scan:
+      return scan_pull(c);
+    case Control::while_:
+      return while_pull(c);
+    default:
+      return if_pull(c);
   }
 }
 

@@ -35,7 +35,8 @@ Batched batch_node(const BatchContext& c, const Node& n, ValuesIn in, std::span<
   const Op::RuleInfo rule = n.op->batch_rule();
   if (rule.kind == RuleKind::never) refuse(n, "batch", std::string(rule.why));
   if (rule.kind == RuleKind::given) return n.op->batch({c.b, n.attrs, in, axes, c.size, c.g, n});
-  if (n.op->meaning() != Meaning::composite) refuse(n, "batch", "its rule is to follow the decomposition, but it has none");
+  if (n.op->meaning() != Meaning::composite)
+    refuse(n, "batch", "its rule is to follow the decomposition, but it has none");
   if (depth >= max_decompositions) refuse(n, "batch", "decompositions nest too deeply");
   const Graph body = decomposition(c.b.registry(), n, c.g.types_of(n.operands), c.g.symbols);
   return batch_region({c.b, body, c.size}, Graph::top, in, axes, depth + 1);
@@ -65,7 +66,10 @@ void check_batched(const BatchContext& c, const Node& n, const Batched& out) {
 }  // namespace
 
 Batched batch_region(const BatchContext& c, RegionId r, ValuesIn arguments, std::span<const int> axes, int depth) {
-  struct Member { Value value; int axis; };
+  struct Member {
+    Value value;
+    int axis;
+  };
   const Region& region = c.g.region(r);
   std::unordered_map<ValueId, Member> members;
   for (std::size_t i = 0; i < arguments.size(); ++i) members[region.arguments[i]] = {arguments[i], axes[i]};
@@ -103,7 +107,8 @@ Graph vmap(const Graph& f, const Registry& registry, const VmapOptions& options)
     if (in_axes[i] >= 0) {
       auto* x = std::get_if<TensorType>(&t);
       if (!x || x->layout || x->quantization || in_axes[i] > x->rank())
-        fail("input \"" + f.input_names[i] + "\" is " + to_string(t) + ", which has no batch dimension " + std::to_string(in_axes[i]));
+        fail("input \"" + f.input_names[i] + "\" is " + to_string(t) + ", which has no batch dimension " +
+             std::to_string(in_axes[i]));
       x->shape.insert(x->shape.begin() + in_axes[i], options.size);
     }
     in.push_back(b.input(std::move(t), f.input_names[i]));

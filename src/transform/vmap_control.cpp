@@ -50,7 +50,8 @@ Batched if_batch(const BatchContext& c, const Node& n, ValuesIn in, std::span<co
   if (axes[0] >= 0) {
     std::vector<Values> branches;
     for (RegionId r : n.regions) {
-      if (region_has_effect(c.g, r)) refuse(n, "batch", "its predicate differs between members, and a branch has effects");
+      if (region_has_effect(c.g, r))
+        refuse(n, "batch", "its predicate differs between members, and a branch has effects");
       branches.push_back(aligned(c, batch_region(c, r, operands.out, operands.axes), results));
     }
     Batched out{{}, axes_of(results)};
@@ -73,7 +74,8 @@ Batched while_batch(const BatchContext& c, const Node& n, ValuesIn in, std::span
   for (std::size_t i = 0; i < l.carried; ++i) arguments[i] = state[i];
   const std::vector<int> at = axes_of(arguments);
   const Batched operands{joined({in}), {axes.begin(), axes.end()}};
-  const bool each = any(mask_of(c.g.region(condition_of(n)).results, reached(c.g, condition_of(n), arguments, Along::values)));
+  const bool each =
+      any(mask_of(c.g.region(condition_of(n)).results, reached(c.g, condition_of(n), arguments, Along::values)));
   if (each && (region_has_effect(c.g, condition_of(n)) || region_has_effect(c.g, l.body)))
     refuse(n, "batch", "its condition differs between members, and the loop has effects");
   const auto condition = [&](ValuesIn a) {
@@ -105,7 +107,9 @@ Batched scan_batch(const BatchContext& c, const Node& n, ValuesIn in, std::span<
     const bool sequence = i >= l.carried && i < l.first_invariant();
     operands.push_back(arguments[i] ? batched_at(in[i], axes[i], sequence ? 1 : 0, c.size) : in[i]);
   }
-  const RegionBody body = [&](ValuesIn a) { return aligned(c, batch_region(c, l.body, a, axes_of(arguments)), results); };
+  const RegionBody body = [&](ValuesIn a) {
+    return aligned(c, batch_region(c, l.body, a, axes_of(arguments)), results);
+  };
   const Mask outputs(results.begin() + static_cast<std::ptrdiff_t>(l.carried), results.end());
   return {c.b.emit("scan", operands, n.attrs, {&body, 1}), joined_axes({axes_of(state), axes_of(outputs, 1)})};
 }
@@ -114,9 +118,12 @@ Batched scan_batch(const BatchContext& c, const Node& n, ValuesIn in, std::span<
 
 Batched control_batch(const BatchContext& c, const Node& n, ValuesIn in, std::span<const int> axes) {
   switch (control_of(n)) {
-    case Control::scan: return scan_batch(c, n, in, axes);
-    case Control::while_: return while_batch(c, n, in, axes);
-    default: return if_batch(c, n, in, axes);
+    case Control::scan:
+      return scan_batch(c, n, in, axes);
+    case Control::while_:
+      return while_batch(c, n, in, axes);
+    default:
+      return if_batch(c, n, in, axes);
   }
 }
 

@@ -36,7 +36,8 @@ TEST(WhileLoop, RunsUntilTheConditionFails) {
   const auto root = [](const Tensor& a) {
     using State = std::pair<Tensor, Tensor>;
     return while_loop([&](const State& s) { return abs(s.first - s.second) > 1e-14 * a; },
-                      [&](const State& s) { return State((s.first + a / s.first) / 2, s.first); }, State(a, 0 * a)).first;
+                      [&](const State& s) { return State((s.first + a / s.first) / 2, s.first); }, State(a, 0 * a))
+        .first;
   };
   EXPECT_NEAR(root(2.0).item(), std::sqrt(2.0), 1e-14);
   EXPECT_NEAR(jit(root)(10.0).item(), std::sqrt(10.0), 1e-14);
@@ -45,9 +46,10 @@ TEST(WhileLoop, RunsUntilTheConditionFails) {
 
 TEST(WhileLoop, HandsTuplesOverInParts) {
   const auto f = jit([](const Tensor& x) {
-    const auto [i, p] = while_loop([](const Tensor& i, const Tensor&) { return i < 5; },
-                                   [&](const Tensor& i, const Tensor& p) { return std::tuple<Tensor, Tensor>(i + 1, p * x); },
-                                   std::tuple<Tensor, Tensor>(Tensor::from({0}, Extents{}), 0 * x + 1), 8);
+    const auto [i, p] =
+        while_loop([](const Tensor& i, const Tensor&) { return i < 5; },
+                   [&](const Tensor& i, const Tensor& p) { return std::tuple<Tensor, Tensor>(i + 1, p * x); },
+                   std::tuple<Tensor, Tensor>(Tensor::from({0}, Extents{}), 0 * x + 1), 8);
     return p;
   });
   EXPECT_EQ(f(2.0).item(), 32);
@@ -65,14 +67,19 @@ TEST(ScanLoop, CarriesAndStacks) {
   EXPECT_EQ(jit(f)(10.0, xs).first.item(), 123);
   // d/dk of k^2 + 2k + 3
   EXPECT_NEAR(jit(grad([&](const Tensor& k) { return f(k, xs).first; }))(10.0).item(), 22, 1e-12);
-  EXPECT_THROW(scan_loop([](const Tensor& s, const std::pair<Tensor, Tensor>& x) { return std::pair(s, x.first); }, 0.0, std::pair(xs, ones({2}))), ArgumentError);
+  EXPECT_THROW(scan_loop([](const Tensor& s, const std::pair<Tensor, Tensor>& x) { return std::pair(s, x.first); }, 0.0,
+                         std::pair(xs, ones({2}))),
+               ArgumentError);
 }
 
 TEST(ForLoop, CountsAndNests) {
   const auto f = [](const Tensor& x) {
-    return for_loop(3, [&](const Tensor& i, const Tensor& s) {
-      return for_loop(2, [&](const Tensor&, const Tensor& t) { return t + x * convert(i, DType::f64); }, s);
-    }, 0 * x);
+    return for_loop(
+        3,
+        [&](const Tensor& i, const Tensor& s) {
+          return for_loop(2, [&](const Tensor&, const Tensor& t) { return t + x * convert(i, DType::f64); }, s);
+        },
+        0 * x);
   };
   EXPECT_EQ(f(5.0).item(), 30);
   EXPECT_EQ(jit(f)(5.0).item(), 30);
@@ -83,13 +90,17 @@ TEST(ForLoop, CountsAndNests) {
 TEST(ForLoop, AgreesWithAPlainLoop) {
   const std::int64_t n = 40;
   std::vector<double> u(n), source(n);
-  for (std::size_t i = 0; i < u.size(); ++i) u[i] = std::sin(0.1 * static_cast<double>(i * i)), source[i] = 0.01 * static_cast<double>(i);
+  for (std::size_t i = 0; i < u.size(); ++i)
+    u[i] = std::sin(0.1 * static_cast<double>(i * i)), source[i] = 0.01 * static_cast<double>(i);
   const Tensor q = Tensor::from(source);
   const auto steps = jit([&](const Tensor& v) {
-    return for_loop(10, [&](const Tensor&, const Tensor& s) {
-      const Tensor wide = pad(s, 0, {1}, {1});
-      return s + 0.2 * (slice_axis(wide, 0, 0, n) - 2 * s + slice_axis(wide, 0, 2, n + 2)) + q;
-    }, v);
+    return for_loop(
+        10,
+        [&](const Tensor&, const Tensor& s) {
+          const Tensor wide = pad(s, 0, {1}, {1});
+          return s + 0.2 * (slice_axis(wide, 0, 0, n) - 2 * s + slice_axis(wide, 0, 2, n + 2)) + q;
+        },
+        v);
   });
   const std::vector<double> got = steps(Tensor::from(u)).to_vector<double>();
   for (int k = 0; k < 10; ++k) {

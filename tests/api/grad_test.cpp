@@ -25,7 +25,9 @@ TEST(Grad, Nests) {
 }
 
 TEST(Grad, OfChosenArgumentsKeepsTheirStructure) {
-  const auto f = [](const Tensor& x, const std::vector<Tensor>& w, const Tensor& y) { return sum(x * w[0] + w[1] * w[1] * y); };
+  const auto f = [](const Tensor& x, const std::vector<Tensor>& w, const Tensor& y) {
+    return sum(x * w[0] + w[1] * w[1] * y);
+  };
   const Tensor x = Tensor::from({1.0, 2.0}), y = Tensor::from({3.0, 4.0});
   const std::vector<Tensor> w{x, y};
   const std::vector<Tensor> gw = grad<1>(f)(x, w, y);
@@ -65,7 +67,8 @@ TEST(Jvp, PushesTangents) {
   // Forward over reverse.
   const auto g = grad([](const Tensor& x) { return sum(x * x * x); });
   const Tensor x = Tensor::from({1.0, 2.0});
-  EXPECT_EQ(jit([&](const Tensor& v) { return jvp(g)(x, v).second; })(ones({2})).to_vector<double>(), (std::vector<double>{6, 12}));
+  EXPECT_EQ(jit([&](const Tensor& v) { return jvp(g)(x, v).second; })(ones({2})).to_vector<double>(),
+            (std::vector<double>{6, 12}));
 }
 
 TEST(Vjp, PullsCotangents) {
@@ -89,7 +92,8 @@ TEST(Vmap, DoesAllMembersAtOnce) {
 }
 
 TEST(Vmap, SeesThroughCaptures) {
-  const auto outer = jit([](const Tensor& a, const Tensor& xs) { return vmap([&](const Tensor& x) { return x * a; })(xs); });
+  const auto outer =
+      jit([](const Tensor& a, const Tensor& xs) { return vmap([&](const Tensor& x) { return x * a; })(xs); });
   EXPECT_EQ(outer(2.0, Tensor::from({1.0, 5.0})).to_vector<double>(), (std::vector<double>{2, 10}));
 }
 
@@ -109,7 +113,8 @@ struct Line {
     for (std::int32_t i = 0; i < n; ++i)
       for (std::int32_t j = i - 1; j <= i + 1; ++j) {
         if (j < 0 || j >= n) continue;
-        for (std::int32_t k = 0; k <= n; ++k) l.push_back(i == j ? (k == i || k == i + 1) : k == std::max(i, j) ? -1 : 0);
+        for (std::int32_t k = 0; k <= n; ++k)
+          l.push_back(i == j ? (k == i || k == i + 1) : k == std::max(i, j) ? -1 : 0);
       }
     left = Tensor::from(l, Extents{static_cast<std::int64_t>(c.size()), n + 1});
   }
@@ -120,7 +125,8 @@ TEST(Linalg, GradientThroughASparseSolve) {
   const Line line;
   const Tensor position = convert(arange(line.n + 1), DType::f64) / 6, b = ones({line.n});
   const auto conductivity = [&](const Tensor& theta) {  // A small network: 1 + sum of 2 tanh units, squared.
-    const Tensor hidden = tanh(broadcast(reshape(position, {7, 1}), {7, 2}) * slice_axis(theta, 0, 0, 2) + slice_axis(theta, 0, 2, 4));
+    const Tensor hidden =
+        tanh(broadcast(reshape(position, {7, 1}), {7, 2}) * slice_axis(theta, 0, 0, 2) + slice_axis(theta, 0, 2, 4));
     return 1 + square(matmul(hidden, slice_axis(theta, 0, 4, 6)));
   };
   const Tensor measured = full({line.n}, 0.5);
@@ -168,7 +174,8 @@ TEST(Linalg, SparseMatricesAreArgumentsAndCaptures) {
   const Line line;
   const Csr k = line.stiffness(ones({7}));
   const auto captured = jit([&](const Tensor& b) { return linalg::solve(k, b); });
-  const auto given = jit([](const Csr& a, const Tensor& b) { return std::pair(linalg::solve(a, b), a.with_values(2 * a.values())); });
+  const auto given =
+      jit([](const Csr& a, const Tensor& b) { return std::pair(linalg::solve(a, b), a.with_values(2 * a.values())); });
   const Tensor b = ones({6}), x = captured(b);
   EXPECT_NEAR(max(abs(linalg::spmv(k, x) - b)).item(), 0, 1e-12);
   const auto [y, twice] = given(k, b);
@@ -193,7 +200,9 @@ TEST(Linalg, RunsAtOnceAndHasSparseGradients) {
   const Csr g = grad([](const Csr& a, const Tensor& v) { return sum(linalg::spmv(a, v)); })(k, x);
   EXPECT_EQ(g.entries(), k.entries());
   EXPECT_NEAR(g.values().to_vector<double>()[1], x.to_vector<double>()[1], 1e-14);
-  EXPECT_NEAR(linalg::solve(Tensor::from({4.0, 1.0, 1.0, 3.0}, Extents{2, 2}), Tensor::from({1.0, 2.0})).to_vector<double>()[1], 7.0 / 11, 1e-14);
+  EXPECT_NEAR(
+      linalg::solve(Tensor::from({4.0, 1.0, 1.0, 3.0}, Extents{2, 2}), Tensor::from({1.0, 2.0})).to_vector<double>()[1],
+      7.0 / 11, 1e-14);
 }
 
 }  // namespace

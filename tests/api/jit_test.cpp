@@ -44,7 +44,9 @@ TEST(Jit, ResultsAndArgumentsAreTrees) {
 }
 
 TEST(Jit, StructureIsPartOfTheSignature) {
-  const auto f = jit([](const std::vector<Tensor>& a, const std::vector<Tensor>& b) { return Tensor(static_cast<double>(a.size())) + 0 * b[0]; });
+  const auto f = jit([](const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+    return Tensor(static_cast<double>(a.size())) + 0 * b[0];
+  });
   EXPECT_EQ(f(Tensors{1.0}, Tensors{1.0, 2.0}).item(), 1);
   EXPECT_EQ(f(Tensors{1.0, 2.0}, Tensors{1.0}).item(), 2);
 }
@@ -81,12 +83,11 @@ TEST(Jit, UnknownDeviceIsRefusedAndCanBeTriedAgain) {
   EXPECT_EQ(f.signatures(), 0u);
 }
 
-template <class F> std::string message_of(const F& f) {
+template <class F>
+std::string message_of(const F& f) {
   try {
     f();
-  } catch (const TraceError& e) {
-    return e.what();
-  }
+  } catch (const TraceError& e) { return e.what(); }
   return "";
 }
 

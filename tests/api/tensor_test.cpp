@@ -20,7 +20,8 @@ TEST(Tensor, HoldsWhatItWasGiven) {
   EXPECT_EQ(Tensor::from(std::vector<bool>{true, false}).dtype(), DType::boolean);
   EXPECT_EQ(Tensor::from(std::vector<float>{1, 2}).dtype(), DType::f32);
   EXPECT_EQ(Tensor::from(std::vector<std::int32_t>{7}).item<int>(), 7);
-  EXPECT_EQ(Tensor::from(std::vector<std::complex<double>>{{1, 2}}).item<std::complex<double>>(), (std::complex<double>{1, 2}));
+  EXPECT_EQ(Tensor::from(std::vector<std::complex<double>>{{1, 2}}).item<std::complex<double>>(),
+            (std::complex<double>{1, 2}));
 }
 
 TEST(Tensor, RefusesWhatDoesNotFit) {
@@ -50,7 +51,8 @@ TEST(Tensor, Elementwise) {
   const std::vector<double> got = (exp(-x) * sin(x) + sqrt(x) / (1 + square(x)) - pow(x, 1.5)).to_vector<double>();
   for (int i = 0; i < 6; ++i) {
     const double v = i + 1;
-    EXPECT_NEAR(got[static_cast<std::size_t>(i)], std::exp(-v) * std::sin(v) + std::sqrt(v) / (1 + v * v) - std::pow(v, 1.5), 1e-13);
+    EXPECT_NEAR(got[static_cast<std::size_t>(i)],
+                std::exp(-v) * std::sin(v) + std::sqrt(v) / (1 + v * v) - std::pow(v, 1.5), 1e-13);
   }
   EXPECT_EQ(maximum(x, 3).to_vector<double>(), (std::vector<double>{3, 3, 3, 4, 5, 6}));
   EXPECT_EQ(clamp(2, x, 4).to_vector<double>(), (std::vector<double>{2, 2, 3, 4, 4, 4}));
@@ -81,7 +83,8 @@ TEST(Tensor, Structure) {
   EXPECT_EQ(slice(x, {0, 1}, {2, 3}).to_vector<double>(), (std::vector<double>{2, 3, 5, 6}));
   EXPECT_EQ(concat({x, x}, -1).shape(), (Extents{2, 6}));
   EXPECT_EQ(stack({x, x, x}, -1).shape(), (Extents{2, 3, 3}));
-  EXPECT_EQ(take(x, Tensor::from(std::vector<std::int32_t>{2, 0}), 1).to_vector<double>(), (std::vector<double>{3, 1, 6, 4}));
+  EXPECT_EQ(take(x, Tensor::from(std::vector<std::int32_t>{2, 0}), 1).to_vector<double>(),
+            (std::vector<double>{3, 1, 6, 4}));
   EXPECT_EQ(cumsum(x, 1).to_vector<double>(), (std::vector<double>{1, 3, 6, 4, 9, 15}));
   EXPECT_EQ(pad(x, 0, {0, 1}, {0, 0}).shape(), (Extents{2, 4}));
   EXPECT_EQ(dynamic_slice(x, {1, 0}, {1, 2}).to_vector<double>(), (std::vector<double>{4, 5}));
@@ -101,7 +104,8 @@ TEST(Tensor, Products) {
 
 TEST(Tensor, RandomNumbersAreAFunctionOfKeyAndCounter) {
   const Tensor key = random_key(42);
-  const auto a = random_uniform(key, 0, {1000}).to_vector<double>(), b = random_uniform(key, 0, {1000}).to_vector<double>();
+  const auto a = random_uniform(key, 0, {1000}).to_vector<double>(),
+             b = random_uniform(key, 0, {1000}).to_vector<double>();
   EXPECT_EQ(a, b);
   double total = 0;
   for (double v : a) {
@@ -112,7 +116,8 @@ TEST(Tensor, RandomNumbersAreAFunctionOfKeyAndCounter) {
 }
 
 TEST(Csr, ChecksItsArrays) {
-  const Tensor offsets = Tensor::from(std::vector<std::int32_t>{0, 2, 3}), indices = Tensor::from(std::vector<std::int32_t>{0, 1, 1});
+  const Tensor offsets = Tensor::from(std::vector<std::int32_t>{0, 2, 3}),
+               indices = Tensor::from(std::vector<std::int32_t>{0, 1, 1});
   const Csr a(2, offsets, indices, Tensor::from({4.0, 1.0, 3.0}));
   EXPECT_EQ(a.rows(), 2);
   EXPECT_EQ(a.entries(), 3);

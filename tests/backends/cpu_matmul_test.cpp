@@ -63,18 +63,26 @@ std::vector<std::int64_t> steps(std::int64_t count, std::int64_t stride) {
   return o;
 }
 cpu::MatmulProblem problem(const Case& c) {
-  return {c.in, c.out, steps(c.batch, c.m * c.k), steps(c.m, c.transpose_a ? 1 : c.k), steps(c.k, c.transpose_a ? c.m : 1),
-          steps(c.batch, c.k * c.n), steps(c.n, c.transpose_b ? c.k : 1), steps(c.k, c.transpose_b ? 1 : c.n)};
+  return {c.in,
+          c.out,
+          steps(c.batch, c.m * c.k),
+          steps(c.m, c.transpose_a ? 1 : c.k),
+          steps(c.k, c.transpose_a ? c.m : 1),
+          steps(c.batch, c.k * c.n),
+          steps(c.n, c.transpose_b ? c.k : 1),
+          steps(c.k, c.transpose_b ? 1 : c.n)};
 }
 
-HostTensor multiply(const emit_llvm::Machine& machine, const Case& c, const HostTensor& a, const HostTensor& b, int threads) {
+HostTensor multiply(const emit_llvm::Machine& machine, const Case& c, const HostTensor& a, const HostTensor& b,
+                    int threads) {
   HostTensor r(c.out, {c.batch, c.m, c.n});
   if (r.bytes()) std::memset(r.mutable_data(), 0x7f, static_cast<std::size_t>(r.bytes()));
   const std::int64_t bytes = cpu::matmul_workspace(machine, c.in, c.out, c.batch, c.m, c.n, c.k);
   // Guards after the workspace; what packing leaves there must not matter.
   std::vector<std::byte> work(static_cast<std::size_t>(bytes) + 64, std::byte{0xff});
   cpu::matmul(machine, problem(c), a.data(), b.data(), r.mutable_data(), work.data(), threads);
-  for (std::int64_t i = bytes; i < bytes + 64; ++i) EXPECT_EQ(work[static_cast<std::size_t>(i)], std::byte{0xff}) << "written after the workspace";
+  for (std::int64_t i = bytes; i < bytes + 64; ++i)
+    EXPECT_EQ(work[static_cast<std::size_t>(i)], std::byte{0xff}) << "written after the workspace";
   return r;
 }
 
@@ -85,7 +93,8 @@ void check(const Case& c, const HostTensor& a, const HostTensor& b, const HostTe
   const cpu::MatmulProblem p = problem(c);
   const std::size_t depth = p.a_depth.size();
   // Both with k running fastest.
-  const auto gathered = [depth](const HostTensor& t, std::int64_t base, const std::vector<std::int64_t>& lanes, const std::vector<std::int64_t>& along) {
+  const auto gathered = [depth](const HostTensor& t, std::int64_t base, const std::vector<std::int64_t>& lanes,
+                                const std::vector<std::int64_t>& along) {
     std::vector<double> v;
     v.reserve(lanes.size() * depth);
     for (std::int64_t lane : lanes)
@@ -95,7 +104,8 @@ void check(const Case& c, const HostTensor& a, const HostTensor& b, const HostTe
   int bad = 0;
   std::int64_t at = 0;
   for (std::size_t q = 0; q < p.a_batch.size(); ++q) {
-    const std::vector<double> x = gathered(a, p.a_batch[q], p.a_rows, p.a_depth), y = gathered(b, p.b_batch[q], p.b_columns, p.b_depth);
+    const std::vector<double> x = gathered(a, p.a_batch[q], p.a_rows, p.a_depth),
+                              y = gathered(b, p.b_batch[q], p.b_columns, p.b_depth);
     for (std::size_t row = 0; row < p.a_rows.size(); ++row)
       for (std::size_t column = 0; column < p.b_columns.size(); ++column) {
         double sum = 0, magnitude = 0;
@@ -104,10 +114,12 @@ void check(const Case& c, const HostTensor& a, const HostTensor& b, const HostTe
           sum += v, magnitude += std::abs(v);
         }
         if (c.in == DType::i8) {
-          const std::int64_t want = c.out == DType::i8 ? static_cast<std::int8_t>(static_cast<std::int64_t>(sum)) : static_cast<std::int64_t>(sum);
+          const std::int64_t want = c.out == DType::i8 ? static_cast<std::int8_t>(static_cast<std::int64_t>(sum))
+                                                       : static_cast<std::int64_t>(sum);
           bad += r.get_i64(at) != want;
         } else {
-          const double bound = static_cast<double>(c.k + 1) * unit * magnitude * 1.01 + last * std::abs(sum) * 1.01 + (c.out == DType::f16 ? 0x1p-25 : 0);
+          const double bound = static_cast<double>(c.k + 1) * unit * magnitude * 1.01 + last * std::abs(sum) * 1.01 +
+                               (c.out == DType::f16 ? 0x1p-25 : 0);
           bad += !(std::abs(r.get_f64(at) - sum) <= bound);
         }
         if (bad == 1) ADD_FAILURE() << "element " << at << " is " << r.get_f64(at) << ", expected " << sum, ++bad;
@@ -117,13 +129,17 @@ void check(const Case& c, const HostTensor& a, const HostTensor& b, const HostTe
   EXPECT_EQ(bad, 0);
 }
 
-struct Kind { DType in, out; };
-constexpr Kind kinds[] = {{DType::f32, DType::f32}, {DType::f64, DType::f64}, {DType::bf16, DType::f32}, {DType::bf16, DType::bf16}, {DType::f16, DType::f32},
-                          {DType::f16, DType::f16}, {DType::i8, DType::i32}, {DType::i8, DType::i8}};
+struct Kind {
+  DType in, out;
+};
+constexpr Kind kinds[] = {{DType::f32, DType::f32},   {DType::f64, DType::f64}, {DType::bf16, DType::f32},
+                          {DType::bf16, DType::bf16}, {DType::f16, DType::f32}, {DType::f16, DType::f16},
+                          {DType::i8, DType::i32},    {DType::i8, DType::i8}};
 
 void run_case(const emit_llvm::Machine& machine, const Case& c) {
-  SCOPED_TRACE(std::string(name(machine.isa)) + " " + std::string(name(c.in)) + " -> " + std::string(name(c.out)) + " " + std::to_string(c.batch) + "x" + std::to_string(c.m) + "x" +
-               std::to_string(c.n) + "x" + std::to_string(c.k) + (c.transpose_a ? " A^T" : "") + (c.transpose_b ? " B^T" : ""));
+  SCOPED_TRACE(std::string(name(machine.isa)) + " " + std::string(name(c.in)) + " -> " + std::string(name(c.out)) +
+               " " + std::to_string(c.batch) + "x" + std::to_string(c.m) + "x" + std::to_string(c.n) + "x" +
+               std::to_string(c.k) + (c.transpose_a ? " A^T" : "") + (c.transpose_b ? " B^T" : ""));
   const HostTensor a = random_tensor(c.in, {c.batch, c.m, c.k}, 1), b = random_tensor(c.in, {c.batch, c.k, c.n}, 2);
   const HostTensor r = multiply(machine, c, a, b, 1);
   check(c, a, b, r);
@@ -138,14 +154,16 @@ TEST(CpuMatmul, OddSizes) {
         for (std::size_t j = 0; j < odd.size(); ++j) {
           // Every pair of rows and columns; depth and transposition go round.
           const std::size_t turn = i * odd.size() + j;
-          run_case(machine, {t.in, t.out, 1, odd[i], odd[j], odd[(i + 2 * j) % odd.size()], (turn & 1) != 0, (turn & 2) != 0});
+          run_case(machine,
+                   {t.in, t.out, 1, odd[i], odd[j], odd[(i + 2 * j) % odd.size()], (turn & 1) != 0, (turn & 2) != 0});
         }
 }
 
 TEST(CpuMatmul, DepthInSeveralBlocks) {
   for (const emit_llvm::Machine& machine : machines())
     for (const Kind& t : kinds)
-      for (bool turn : {false, true}) run_case(machine, {t.in, t.out, 1, 31, 41, t.in == DType::i8 ? 9001 : 2301, turn, !turn});
+      for (bool turn : {false, true})
+        run_case(machine, {t.in, t.out, 1, 31, 41, t.in == DType::i8 ? 9001 : 2301, turn, !turn});
 }
 
 TEST(CpuMatmul, RowsAndColumnsInSeveralBlocks) {
@@ -167,7 +185,9 @@ TEST(CpuMatmul, Batches) {
 TEST(CpuMatmul, EmptyExtents) {
   const emit_llvm::Machine machine = emit_llvm::host_machine(emit_llvm::best_host_isa());
   for (const Kind& t : kinds)
-    for (const Case& c : {Case{t.in, t.out, 0, 3, 4, 5}, Case{t.in, t.out, 2, 0, 4, 5}, Case{t.in, t.out, 2, 3, 0, 5}, Case{t.in, t.out, 2, 3, 4, 0}}) run_case(machine, c);
+    for (const Case& c : {Case{t.in, t.out, 0, 3, 4, 5}, Case{t.in, t.out, 2, 0, 4, 5}, Case{t.in, t.out, 2, 3, 0, 5},
+                          Case{t.in, t.out, 2, 3, 4, 0}})
+      run_case(machine, c);
 }
 
 TEST(CpuMatmul, InfinitiesAndNansStayWhereTheyAre) {
@@ -181,7 +201,10 @@ TEST(CpuMatmul, InfinitiesAndNansStayWhereTheyAre) {
       for (std::int64_t i = 0; i < 15; ++i)
         for (std::int64_t j = 0; j < 35; ++j) {
           const double v = r.get_f64(i * 35 + j);
-          ASSERT_TRUE(i == 3 ? std::isinf(v) : i == 7 ? std::isnan(v) : std::isfinite(v)) << name(machine.isa) << ' ' << name(t.in) << ' ' << i << ' ' << j << ' ' << v;
+          ASSERT_TRUE(i == 3   ? std::isinf(v)
+                      : i == 7 ? std::isnan(v)
+                               : std::isfinite(v))
+              << name(machine.isa) << ' ' << name(t.in) << ' ' << i << ' ' << j << ' ' << v;
         }
     }
 }
@@ -221,14 +244,16 @@ TEST_P(CpuMatmulRecord, AnyDimensionNumbers) {
           double sum = 0, magnitude = 0;
           for (std::int64_t k = 0; k < 16; ++k)
             for (std::int64_t h = 0; h < 3; ++h) {
-              const double v = a.get_f64(((h * 5 + i) * 2 + q) * 16 + k) * b.get_f64((((q * 16 + k) * 9 + j / 4) * 3 + h) * 4 + j % 4);
+              const double v = a.get_f64(((h * 5 + i) * 2 + q) * 16 + k) *
+                               b.get_f64((((q * 16 + k) * 9 + j / 4) * 3 + h) * 4 + j % 4);
               sum += v, magnitude += std::abs(v);
             }
           ASSERT_NEAR(z.get_f64(at), sum, 49 * (GetParam() == DType::f64 ? 0x1p-53 : 0x1p-24) * magnitude) << at;
         }
   }
 }
-INSTANTIATE_TEST_SUITE_P(Types, CpuMatmulRecord, ::testing::Values(DType::f32, DType::f64), [](const auto& i) { return std::string(name(i.param)); });
+INSTANTIATE_TEST_SUITE_P(Types, CpuMatmulRecord, ::testing::Values(DType::f32, DType::f64),
+                         [](const auto& i) { return std::string(name(i.param)); });
 
 }  // namespace
 }  // namespace rlx

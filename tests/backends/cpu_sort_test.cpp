@@ -42,7 +42,8 @@ void expect_as_reference(const char* op, const AnyAttrs& attrs, const std::vecto
   Values values;
   HostValues arguments;
   for (const HostTensor& x : in) {
-    values.push_back(b.input(tensor(x.dtype(), Shape(x.shape().begin(), x.shape().end())), "x" + std::to_string(values.size())));
+    values.push_back(
+        b.input(tensor(x.dtype(), Shape(x.shape().begin(), x.shape().end())), "x" + std::to_string(values.size())));
     arguments.emplace_back(x);
   }
   const Values out = b.emit(op, values, attrs);
@@ -51,7 +52,8 @@ void expect_as_reference(const char* op, const AnyAttrs& attrs, const std::vecto
   ASSERT_EQ(program.report().rows.at(0).lowering, record);
   const HostValues got = program.run(arguments), want = evaluate(g, catalog().operators, arguments);
   for (std::size_t i = 0; i < got.size(); ++i)
-    EXPECT_TRUE(std::get<HostTensor>(got[i]).identical(std::get<HostTensor>(want[i]))) << op << " result " << i << " of " << to_string(g.type(g.inputs()[0]));
+    EXPECT_TRUE(std::get<HostTensor>(got[i]).identical(std::get<HostTensor>(want[i])))
+        << op << " result " << i << " of " << to_string(g.type(g.inputs()[0]));
 }
 
 class CpuSort : public ::testing::TestWithParam<DType> {};
@@ -69,18 +71,23 @@ TEST_P(CpuSort, AnyAxisEitherDirection) {
       }
 }
 TEST_P(CpuSort, AsPayload) {
-  expect_as_reference("sort", ops::SortAttrs{1, 1, {}}, {repeated(DType::i16, {4, 33}, 1, 200), repeated(GetParam(), {4, 33}, 2)}, "cpu.sort");
+  expect_as_reference("sort", ops::SortAttrs{1, 1, {}},
+                      {repeated(DType::i16, {4, 33}, 1, 200), repeated(GetParam(), {4, 33}, 2)}, "cpu.sort");
 }
 std::string type_name(const ::testing::TestParamInfo<DType>& i) { return std::string(name(i.param)); }
 INSTANTIATE_TEST_SUITE_P(Types, CpuSort,
-                         ::testing::Values(DType::f16, DType::bf16, DType::f32, DType::f64, DType::i4, DType::i8, DType::i16, DType::i32, DType::i64, DType::u8, DType::u16,
-                                           DType::u32, DType::u64, DType::boolean, DType::f8e4m3fn, DType::f8e5m2, DType::f8e4m3fnuz, DType::f8e5m2fnuz),
+                         ::testing::Values(DType::f16, DType::bf16, DType::f32, DType::f64, DType::i4, DType::i8,
+                                           DType::i16, DType::i32, DType::i64, DType::u8, DType::u16, DType::u32,
+                                           DType::u64, DType::boolean, DType::f8e4m3fn, DType::f8e5m2,
+                                           DType::f8e4m3fnuz, DType::f8e5m2fnuz),
                          type_name);
 
 TEST(CpuSortKeys, SeveralKeysOfSeveralTypes) {
   for (std::int64_t n : {5, 40, 900})
     expect_as_reference("sort", ops::SortAttrs{0, 3, {false, true, true}},
-                        {repeated(DType::f32, {n, 3}, 1), repeated(DType::i8, {n, 3}, 2), repeated(DType::f64, {n, 3}, 3), repeated(DType::c128, {n, 3}, 4)}, "cpu.sort");
+                        {repeated(DType::f32, {n, 3}, 1), repeated(DType::i8, {n, 3}, 2),
+                         repeated(DType::f64, {n, 3}, 3), repeated(DType::c128, {n, 3}, 4)},
+                        "cpu.sort");
 }
 TEST(CpuSortKeys, ExtremeIntegers) {
   for (bool descending : {false, true}) {
@@ -116,10 +123,13 @@ class CpuTopK : public ::testing::TestWithParam<DType> {};
 TEST_P(CpuTopK, TiesAndNans) {
   for (std::int64_t n : {1, 13, 600})
     for (std::int64_t k : {std::int64_t{0}, std::int64_t{1}, n / 9, n / 2, n})
-      if (k <= n) expect_as_reference("top_k", ops::TopKAttrs{k}, {repeated(GetParam(), {3, n}, static_cast<unsigned>(n))}, "cpu.top_k");
+      if (k <= n)
+        expect_as_reference("top_k", ops::TopKAttrs{k}, {repeated(GetParam(), {3, n}, static_cast<unsigned>(n))},
+                            "cpu.top_k");
 }
 INSTANTIATE_TEST_SUITE_P(Types, CpuTopK,
-                         ::testing::Values(DType::f16, DType::bf16, DType::f32, DType::f64, DType::i8, DType::i16, DType::i32, DType::i64, DType::u8, DType::u16, DType::u32, DType::u64),
+                         ::testing::Values(DType::f16, DType::bf16, DType::f32, DType::f64, DType::i8, DType::i16,
+                                           DType::i32, DType::i64, DType::u8, DType::u16, DType::u32, DType::u64),
                          type_name);
 
 }  // namespace

@@ -32,7 +32,9 @@ class CpuCache : public ::testing::Test {
     fs::permissions(folder_, fs::perms::owner_all);
     fs::remove_all(folder_);
   }
-  std::shared_ptr<cpu::CpuDevice> device(std::int64_t limit = 1 << 20) const { return cpu::open_device({.cache = runtime::DiskCache::Options{folder_, limit}}); }
+  std::shared_ptr<cpu::CpuDevice> device(std::int64_t limit = 1 << 20) const {
+    return cpu::open_device({.cache = runtime::DiskCache::Options{folder_, limit}});
+  }
   std::vector<fs::path> entries() const {
     std::vector<fs::path> all;
     for (const auto& e : fs::directory_iterator(folder_)) all.push_back(e.path());
@@ -44,7 +46,9 @@ class CpuCache : public ::testing::Test {
 Program doubling(double factor = 2, std::int64_t n = 40) {
   Program p;
   const std::vector<Value> b = {p.buffer(DType::f32, n), p.buffer(DType::f32, n)};
-  p.kernel({n}, b, 1, [factor](const Body& k) { k.store(1, k.index[0], k.mul(k.load(0, k.index[0]), k.number(DType::f32, factor))); });
+  p.kernel({n}, b, 1, [factor](const Body& k) {
+    k.store(1, k.index[0], k.mul(k.load(0, k.index[0]), k.number(DType::f32, factor)));
+  });
   return p;
 }
 HostTensor ramp(std::int64_t n = 40) {
@@ -70,7 +74,8 @@ TEST_F(CpuCache, SecondCompileHits) {
   expect_doubled(*second, doubling(3), 3);
   EXPECT_EQ(second->cache().counters().misses, 1);
   EXPECT_EQ(entries().size(), 2u);
-  auto generic = cpu::open_device({.isa = emit_llvm::Isa::generic, .cache = runtime::DiskCache::Options{folder_, 1 << 20}});
+  auto generic =
+      cpu::open_device({.isa = emit_llvm::Isa::generic, .cache = runtime::DiskCache::Options{folder_, 1 << 20}});
   expect_doubled(*generic, p);
   EXPECT_EQ(entries().size(), 3u);
 }
@@ -180,12 +185,18 @@ TEST(CpuDevice, LaunchesFromSeveralThreads) {
 TEST(CpuThreads, ChunksDoNotDependOnThreads) {
   for (int threads : {1, 2, 5}) {
     std::vector<std::atomic<int>> seen(103);
-    struct Context { std::vector<std::atomic<int>>& seen; std::atomic<int> odd{0}; } c{seen};
-    cpu::parallel_for(103, 10, threads, [](void* p, std::int64_t begin, std::int64_t end) {
-      auto& context = *static_cast<Context*>(p);
-      if (begin % 10 || (end != 103 && end != begin + 10)) ++context.odd;
-      for (std::int64_t i = begin; i < end; ++i) ++context.seen[static_cast<std::size_t>(i)];
-    }, &c);
+    struct Context {
+      std::vector<std::atomic<int>>& seen;
+      std::atomic<int> odd{0};
+    } c{seen};
+    cpu::parallel_for(
+        103, 10, threads,
+        [](void* p, std::int64_t begin, std::int64_t end) {
+          auto& context = *static_cast<Context*>(p);
+          if (begin % 10 || (end != 103 && end != begin + 10)) ++context.odd;
+          for (std::int64_t i = begin; i < end; ++i) ++context.seen[static_cast<std::size_t>(i)];
+        },
+        &c);
     EXPECT_EQ(c.odd, 0);
     for (auto& s : seen) EXPECT_EQ(s, 1);
   }
@@ -194,13 +205,22 @@ TEST(CpuThreads, ChunksDoNotDependOnThreads) {
 
 TEST(CpuThreads, SerialInsideAParallelRegion) {
   std::atomic<int> others{0};
-  cpu::parallel_for(8, 1, 2, [](void* outer, std::int64_t, std::int64_t) {
-    struct Context { std::thread::id me; std::atomic<int>& others; } c{std::this_thread::get_id(), *static_cast<std::atomic<int>*>(outer)};
-    cpu::parallel_for(50, 1, 4, [](void* inner, std::int64_t, std::int64_t) {
-      auto& context = *static_cast<Context*>(inner);
-      if (std::this_thread::get_id() != context.me) ++context.others;
-    }, &c);
-  }, &others);
+  cpu::parallel_for(
+      8, 1, 2,
+      [](void* outer, std::int64_t, std::int64_t) {
+        struct Context {
+          std::thread::id me;
+          std::atomic<int>& others;
+        } c{std::this_thread::get_id(), *static_cast<std::atomic<int>*>(outer)};
+        cpu::parallel_for(
+            50, 1, 4,
+            [](void* inner, std::int64_t, std::int64_t) {
+              auto& context = *static_cast<Context*>(inner);
+              if (std::this_thread::get_id() != context.me) ++context.others;
+            },
+            &c);
+      },
+      &others);
   EXPECT_EQ(others, 0);
 }
 
@@ -211,7 +231,8 @@ TEST(CpuThreads, FloatingPointEnvironmentIsTheCallers) {
   const std::vector<Value> b = {p.buffer(DType::f32, 40), p.buffer(DType::f32, 40)};
   p.kernel({40}, b, 1, [](const Body& k) {
     const Value x = k.load(0, k.index[0]);
-    k.store(1, k.index[0], k.add(k.op("div", {k.number(DType::f32, 1), x}), k.op("log", {k.sub(x, k.number(DType::f32, 3))})));
+    k.store(1, k.index[0],
+            k.add(k.op("div", {k.number(DType::f32, 1), x}), k.op("log", {k.sub(x, k.number(DType::f32, 3))})));
   });
   const auto expected = run(*d, p.graph(), {ramp(), HostTensor(DType::f32, {40})});
   std::feclearexcept(FE_ALL_EXCEPT);

@@ -20,7 +20,8 @@ class OneapiTest : public ::testing::Test {
     const runtime::Availability a = runtime::oneapi_backend.availability();
     if (!a.available) GTEST_SKIP() << a.looked_for;
     // Never released: OpenCL runtimes tear themselves down by static destructors, before or after ours.
-    static const std::shared_ptr<runtime::Device>& shared = *new std::shared_ptr<runtime::Device>(runtime::oneapi_backend.open());
+    static const std::shared_ptr<runtime::Device>& shared =
+        *new std::shared_ptr<runtime::Device>(runtime::oneapi_backend.open());
     device = shared;
   }
   std::shared_ptr<runtime::Device> device;
@@ -43,7 +44,8 @@ class OneapiTest : public ::testing::Test {
       end += (t.bytes() + 63) / 64 * 64;
     }
     s.memory = device->allocate(end);
-    for (std::size_t i = 0; i < tensors.size(); ++i) device->upload(s.memory, s.offsets[i], tensors[i].data(), tensors[i].bytes());
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      device->upload(s.memory, s.offsets[i], tensors[i].data(), tensors[i].bytes());
     return s;
   }
   /// Runs the only kernel of `g` on these contents; every tensor then holds what its buffer held afterwards.
@@ -52,7 +54,8 @@ class OneapiTest : public ::testing::Test {
     const Slab s = upload(tensors);
     module->launch(0, s.buffers());
     device->synchronize();
-    for (std::size_t i = 0; i < tensors.size(); ++i) device->download(tensors[i].mutable_data(), s.memory, s.offsets[i], tensors[i].bytes());
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      device->download(tensors[i].mutable_data(), s.memory, s.offsets[i], tensors[i].bytes());
     device->release(s.memory);
   }
 };
@@ -60,7 +63,8 @@ class OneapiTest : public ::testing::Test {
 /// A graph whose inputs are buffers of the tensors' types.
 inline Values inputs_like(Builder& b, const std::vector<HostTensor>& tensors) {
   Values out;
-  for (const HostTensor& t : tensors) out.push_back(b.input(device_buffer(t.dtype(), t.numel()), "b" + std::to_string(out.size())));
+  for (const HostTensor& t : tensors)
+    out.push_back(b.input(device_buffer(t.dtype(), t.numel()), "b" + std::to_string(out.size())));
   return out;
 }
 

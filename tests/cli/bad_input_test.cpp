@@ -25,11 +25,14 @@ class BadInput : public ::testing::Test {
 
 TEST_F(BadInput, OfSolve) {
   expect_refusal({"solve", folder / "nowhere.mtx"}, 1, "FormatError", "nowhere.mtx");
-  expect_refusal({"solve", file("broken.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1.0\n")}, 1, "FormatError", "broken.mtx");
+  expect_refusal({"solve", file("broken.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1.0\n")}, 1,
+                 "FormatError", "broken.mtx");
   expect_refusal({"solve", file("text.mtx", "hello\n")}, 1, "FormatError", "text.mtx");
   expect_refusal({"solve", file("empty.mtx", "")}, 1, "FormatError");
-  expect_refusal({"solve", file("none.mtx", "%%MatrixMarket matrix coordinate real general\n0 0 0\n")}, 1, "ArgumentError", "empty");
-  expect_refusal({"solve", file("nan.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 nan\n")}, 1, "FormatError", "nan.mtx");
+  expect_refusal({"solve", file("none.mtx", "%%MatrixMarket matrix coordinate real general\n0 0 0\n")}, 1,
+                 "ArgumentError", "empty");
+  expect_refusal({"solve", file("nan.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 nan\n")}, 1,
+                 "FormatError", "nan.mtx");
   expect_refusal({"solve", (own_matrices() / "ls_400x60.mtx").string()}, 1, "ArgumentError", "square");
   expect_refusal({"solve", matrix, tensor("short.npy", DType::f64, {66})}, 1, "ArgumentError", "67");
   expect_refusal({"solve", matrix, tensor("long.npy", DType::f64, {68})}, 1, "ArgumentError", "67");
@@ -49,35 +52,49 @@ TEST_F(BadInput, OfDenseRequestsBeyondMemory) {
   EXPECT_EQ(array.status, 1);
   const std::string type = array.json()["error"]["type"];
   EXPECT_TRUE(type == "FormatError" || type == "MemoryError") << type;
-  const std::string graph = file("dense.rlx", "rlx 1\ngraph main(%0 \"x\": f64[1000000]) {\n  %1 = broadcast(%0) {shape = [1000000, 1000000], axes = [0]} : f64[1000000,1000000]\n  return %1 \"y\"\n}\n");
+  const std::string graph = file("dense.rlx",
+                                 "rlx 1\ngraph main(%0 \"x\": f64[1000000]) {\n  %1 = broadcast(%0) {shape = [1000000, "
+                                 "1000000], axes = [0]} : f64[1000000,1000000]\n  return %1 \"y\"\n}\n");
   expect_refusal({"run", graph, "x=" + tensor("x.npy", DType::f64, {1000000})}, 1, "MemoryError");
 }
 
 TEST_F(BadInput, OfRun) {
-  const std::string graph = file("g.rlx", "rlx 1\ngraph main(%0 \"x\": f64[2], %1 \"y\": f64[2]) {\n  %2 = add(%0, %1) : f64[2]\n  return %2 \"z\"\n}\n");
-  const std::string x = tensor("x.npy", DType::f64, {2}), single = tensor("single.npy", DType::f32, {2}), three = tensor("three.npy", DType::f64, {3});
+  const std::string graph = file(
+      "g.rlx",
+      "rlx 1\ngraph main(%0 \"x\": f64[2], %1 \"y\": f64[2]) {\n  %2 = add(%0, %1) : f64[2]\n  return %2 \"z\"\n}\n");
+  const std::string x = tensor("x.npy", DType::f64, {2}), single = tensor("single.npy", DType::f32, {2}),
+                    three = tensor("three.npy", DType::f64, {3});
   expect_refusal({"run", folder / "nowhere.rlx"}, 1, "FormatError", "nowhere.rlx");
   expect_refusal({"run", file("syntax.rlx", "rlx 1\ngraph main(\n")}, 1, "FormatError", "syntax.rlx");
-  expect_refusal({"run", file("op.rlx", "rlx 1\ngraph main(%0 \"x\": f64[2]) {\n  %1 = nonesuch(%0) : f64[2]\n  return %1 \"z\"\n}\n"), "x=" + x}, 1, "FormatError", "nonesuch");
+  expect_refusal(
+      {"run",
+       file("op.rlx", "rlx 1\ngraph main(%0 \"x\": f64[2]) {\n  %1 = nonesuch(%0) : f64[2]\n  return %1 \"z\"\n}\n"),
+       "x=" + x},
+      1, "FormatError", "nonesuch");
   expect_refusal({"run", graph, "x=" + x}, 1, "ArgumentError", "y");
   expect_refusal({"run", graph, "x=" + x, "y=" + x, "x=" + x}, 1, "ArgumentError", "twice");
   expect_refusal({"run", graph, "x=" + x, "y=" + x, "w=" + x}, 1, "ArgumentError", "\"w\"");
   expect_refusal({"run", graph, "x=" + x, "y=" + single}, 1, "ArgumentError", "f32");
   expect_refusal({"run", graph, "x=" + x, "y=" + three}, 1, "ArgumentError", "3");
-  expect_refusal({"run", graph, "x=" + x, "y=" + x, "--output", "nothing=" + (folder / "z.npy")}, 1, "ArgumentError", "nothing");
-  expect_refusal({"run", graph, "x=" + x, "y=" + x, "-o", "z=" + (folder / "z.npy"), "-o", "z=" + (folder / "w.npy")}, 1, "ArgumentError", "twice");
+  expect_refusal({"run", graph, "x=" + x, "y=" + x, "--output", "nothing=" + (folder / "z.npy")}, 1, "ArgumentError",
+                 "nothing");
+  expect_refusal({"run", graph, "x=" + x, "y=" + x, "-o", "z=" + (folder / "z.npy"), "-o", "z=" + (folder / "w.npy")},
+                 1, "ArgumentError", "twice");
   expect_refusal({"run", graph, "x"}, 2, "UsageError", "NAME=FILE");
 }
 
 TEST_F(BadInput, OfReport) {
-  const std::string graph = file("g.rlx", "rlx 1\ngraph main(%0 \"x\": f64[n]) symbols(n in [1, 8]) {\n  %1 = exp(%0) : f64[n]\n  return %1 \"z\"\n}\n");
+  const std::string graph = file(
+      "g.rlx",
+      "rlx 1\ngraph main(%0 \"x\": f64[n]) symbols(n in [1, 8]) {\n  %1 = exp(%0) : f64[n]\n  return %1 \"z\"\n}\n");
   expect_refusal({"report", graph}, 1, "ArgumentError", "n");
   expect_refusal({"report", graph, "--symbol", "n=9"}, 1, "ArgumentError", "9");
   expect_refusal({"report", graph, "--symbol", "n=4", "--symbol", "n=4"}, 1, "ArgumentError", "twice");
   expect_refusal({"report", graph, "--symbol", "m=4"}, 1, "ArgumentError", "m");
   expect_refusal({"report", graph, "--symbol", "n=x"}, 2, "UsageError", "n=x");
   expect_refusal({"report", graph, "--symbol", "n=4", "--policy", "best"}, 2, "UsageError", "best");
-  expect_refusal({"report", graph, "--symbol", "n=4", "--override", "nonesuch=force-common"}, 1, "ArgumentError", "nonesuch");
+  expect_refusal({"report", graph, "--symbol", "n=4", "--override", "nonesuch=force-common"}, 1, "ArgumentError",
+                 "nonesuch");
 }
 
 TEST_F(BadInput, OfUsage) {

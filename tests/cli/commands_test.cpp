@@ -44,24 +44,28 @@ TEST(Commands, ManualsOfAllOperators) {
   for (const auto& op : list) {
     EXPECT_FALSE(op["doc"].get<std::string>().empty()) << op;
     for (const char* rule : {"vjp", "jvp", "batch", "shard", "cost"})
-      EXPECT_TRUE(op["rules"][rule]["kind"] != "never" || !op["rules"][rule]["why"].get<std::string>().empty()) << op["name"];
+      EXPECT_TRUE(op["rules"][rule]["kind"] != "never" || !op["rules"][rule]["why"].get<std::string>().empty())
+          << op["name"];
   }
   const Outcome softmax = rlx({"ops", "softmax"});
   EXPECT_EQ(softmax.status, 0);
-  for (const char* part : {"axis = 0", "C1", "composite", "operands"}) EXPECT_NE(softmax.out.find(part), std::string::npos) << part << softmax.out;
+  for (const char* part : {"axis = 0", "C1", "composite", "operands"})
+    EXPECT_NE(softmax.out.find(part), std::string::npos) << part << softmax.out;
 }
 
 TEST(Commands, RunReadsAndWritesEveryFormat) {
   const TempFolder folder;
   put(folder / "g.rlx",
-      "rlx 1\ngraph main(%0 \"x\": f64[n], %1 \"y\": f64[n]) symbols(n in [1, 64]) {\n  %2 = add(%0, %1) : f64[n]\n  %3 = mul(%0, %1) : f64[n]\n  return %2 \"sum\", %3 \"product\"\n}\n");
+      "rlx 1\ngraph main(%0 \"x\": f64[n], %1 \"y\": f64[n]) symbols(n in [1, 64]) {\n  %2 = add(%0, %1) : f64[n]\n  "
+      "%3 = mul(%0, %1) : f64[n]\n  return %2 \"sum\", %3 \"product\"\n}\n");
   const double xs[] = {1, 2, 3}, ys[] = {10, 20, 30};
   const HostTensor x = HostTensor::from(DType::f64, {3}, xs), y = HostTensor::from(DType::f64, {3}, ys);
   for (const std::string ending : {".npy", ".safetensors:v", ".h5:/v", ".mtx"}) {
     formats::write_tensor(folder / ("x" + ending), x);
     formats::write_tensor(folder / ("y" + ending), y);
     const std::string sum = folder / ("sum" + ending);
-    const Outcome done = rlx({"run", folder / "g.rlx", "x=" + (folder / ("x" + ending)), "y=" + (folder / ("y" + ending)), "--output", "sum=" + sum, "--json"});
+    const Outcome done = rlx({"run", folder / "g.rlx", "x=" + (folder / ("x" + ending)),
+                              "y=" + (folder / ("y" + ending)), "--output", "sum=" + sum, "--json"});
     ASSERT_EQ(done.status, 0) << ending << done.err;
     EXPECT_EQ(formats::read_tensor(sum).get_f64(2), 33) << ending;
     const auto outputs = done.json()["outputs"];
@@ -74,7 +78,9 @@ TEST(Commands, RunReadsAndWritesEveryFormat) {
 TEST(Commands, RunTakesSparseInputs) {
   const TempFolder folder;
   put(folder / "A.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 2\n1 2 1\n2 2 4\n");
-  put(folder / "g.rlx", "rlx 1\ngraph main(%0 \"A\": csr<f64,i32>[2,2]{nnz}, %1 \"x\": f64[2]) symbols(nnz) {\n  %2 = linalg.spmv(%0, %1) : f64[2]\n  return %2 \"y\"\n}\n");
+  put(folder / "g.rlx",
+      "rlx 1\ngraph main(%0 \"A\": csr<f64,i32>[2,2]{nnz}, %1 \"x\": f64[2]) symbols(nnz) {\n  %2 = linalg.spmv(%0, "
+      "%1) : f64[2]\n  return %2 \"y\"\n}\n");
   const double ones[] = {1, 1};
   formats::write_tensor(folder / "x.npy", HostTensor::from(DType::f64, {2}, ones));
   const Outcome done = rlx({"run", folder / "g.rlx", "A=" + (folder / "A.mtx"), "x=" + (folder / "x.npy"), "--json"});
@@ -84,7 +90,9 @@ TEST(Commands, RunTakesSparseInputs) {
 
 TEST(Commands, ReportShowsEveryNode) {
   const TempFolder folder;
-  put(folder / "g.rlx", "rlx 1\ngraph main(%0 \"x\": f64[n,4]) symbols(n in [1, 64]) {\n  %1 = softmax(%0) {axis = 1} : f64[n,4]\n  return %1 \"y\"\n}\n");
+  put(folder / "g.rlx",
+      "rlx 1\ngraph main(%0 \"x\": f64[n,4]) symbols(n in [1, 64]) {\n  %1 = softmax(%0) {axis = 1} : f64[n,4]\n  "
+      "return %1 \"y\"\n}\n");
   const auto j = rlx({"report", folder / "g.rlx", "--symbol", "n=8", "--json"}).json();
   ASSERT_EQ(j["nodes"].size(), 1u);
   EXPECT_EQ(j["nodes"][0]["op"], "softmax");

@@ -45,7 +45,9 @@ inline std::string slurp(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-inline void put(const std::string& path, std::string_view text) { std::ofstream(path, std::ios::binary).write(text.data(), static_cast<std::streamsize>(text.size())); }
+inline void put(const std::string& path, std::string_view text) {
+  std::ofstream(path, std::ios::binary).write(text.data(), static_cast<std::streamsize>(text.size()));
+}
 
 struct Outcome {
   int status = -1;
@@ -76,7 +78,8 @@ inline Outcome rlx(const std::vector<std::string>& arguments, const std::string&
 
 /// The command fails with this status, one JSON object with this type of error, and a message on standard error that
 /// holds `part`.
-inline void expect_refusal(std::vector<std::string> arguments, int status, const std::string& type, const std::string& part = "") {
+inline void expect_refusal(std::vector<std::string> arguments, int status, const std::string& type,
+                           const std::string& part = "") {
   const Outcome plain = rlx(arguments);
   std::string shown;
   for (const std::string& a : arguments) shown += a + " ";

@@ -30,7 +30,8 @@ std::vector<Row> table(const fs::path& folder) {
     std::istringstream split(line);
     for (std::string cell; std::getline(split, cell, '|');) cells.push_back(trimmed(cell));
     if (cells.size() < 9 || !fs::exists(folder / (cells[1] + ".mtx"))) continue;
-    rows.push_back({cells[1], (folder / (cells[1] + ".mtx")).string(), cells[4], cells[7], cells[8], std::strtod(cells[6].c_str(), nullptr)});
+    rows.push_back({cells[1], (folder / (cells[1] + ".mtx")).string(), cells[4], cells[7], cells[8],
+                    std::strtod(cells[6].c_str(), nullptr)});
   }
   return rows;
 }
@@ -38,27 +39,31 @@ std::vector<Row> table(const fs::path& folder) {
 std::vector<Row> all_rows() {
   std::vector<Row> rows = table(own_matrices());
   for (Row& r : table(shared_folder() / "data/matrices"))
-    if (std::none_of(rows.begin(), rows.end(), [&](const Row& own) { return own.name == r.name; })) rows.push_back(std::move(r));
+    if (std::none_of(rows.begin(), rows.end(), [&](const Row& own) { return own.name == r.name; }))
+      rows.push_back(std::move(r));
   return rows;
 }
 
 bool says(const std::string& text, std::string_view word) { return text.find(word) != std::string::npos; }
 
 class EveryMatrix : public ::testing::TestWithParam<Row> {};
-INSTANTIATE_TEST_SUITE_P(Tables, EveryMatrix, ::testing::ValuesIn(all_rows()), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Tables, EveryMatrix, ::testing::ValuesIn(all_rows()),
+                         [](const auto& info) { return info.param.name; });
 
 TEST_P(EveryMatrix, IsSolvedOrRefused) {
   const Row& row = GetParam();
   if (says(row.type, "rectangular")) return expect_refusal({"solve", row.path}, 1, "ArgumentError", "square");
   if (says(row.expected, "singular")) return expect_refusal({"solve", row.path}, 1, "NumericalError", "singular");
   const Outcome done = rlx({"solve", row.path, "--json"});
-  if (done.status != 0 && says(row.expected, "no digit left")) {  // Singular to working precision: either answer is right.
+  if (done.status != 0 &&
+      says(row.expected, "no digit left")) {  // Singular to working precision: either answer is right.
     EXPECT_EQ(done.json()["error"]["type"], "NumericalError");
     return;
   }
   ASSERT_EQ(done.status, 0) << done.err;
   const auto j = done.json();
-  for (const char* key : {"method", "reason", "n", "nnz", "relative_residual", "backward_error", "rcond", "iterations", "seconds", "device", "warnings"})
+  for (const char* key : {"method", "reason", "n", "nnz", "relative_residual", "backward_error", "rcond", "iterations",
+                          "seconds", "device", "warnings"})
     EXPECT_TRUE(j.contains(key)) << key;
   EXPECT_LE(j["backward_error"].get<double>(), 1e-14);
   EXPECT_GT(j["rcond"].get<double>(), 0);
@@ -72,7 +77,8 @@ TEST_P(EveryMatrix, AnswersWhenCholeskyIsAskedFor) {
   const Outcome done = rlx({"solve", row.path, "--method", "cholesky", "--json"});
   const bool definite = says(row.type, " PD");
   EXPECT_TRUE(!definite || done.status == 0) << done.err;
-  if (says(row.expected, "Cholesky refuses") || says(row.type, "indef") || says(row.type, "ND") || says(row.type, "unsymmetric") || says(row.type, "skew")) {
+  if (says(row.expected, "Cholesky refuses") || says(row.type, "indef") || says(row.type, "ND") ||
+      says(row.type, "unsymmetric") || says(row.type, "skew")) {
     EXPECT_EQ(done.status, 1);
     EXPECT_EQ(done.json()["error"]["type"], "NumericalError") << done.out;
   }
@@ -83,11 +89,13 @@ class EveryReference : public ::testing::TestWithParam<Row> {};
 std::vector<Row> rows_with_reference() {
   std::vector<Row> rows;
   for (Row& r : all_rows())
-    if (r.reference == "sparse" && fs::exists(shared_folder() / "reference/linalg/sparse" / (r.name + ".safetensors"))) rows.push_back(std::move(r));
+    if (r.reference == "sparse" && fs::exists(shared_folder() / "reference/linalg/sparse" / (r.name + ".safetensors")))
+      rows.push_back(std::move(r));
   return rows;
 }
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EveryReference);
-INSTANTIATE_TEST_SUITE_P(Shared, EveryReference, ::testing::ValuesIn(rows_with_reference()), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Shared, EveryReference, ::testing::ValuesIn(rows_with_reference()),
+                         [](const auto& info) { return info.param.name; });
 
 TEST_P(EveryReference, IsReachedThroughFiles) {
   const Row& row = GetParam();
@@ -138,7 +146,8 @@ TEST(SolveMethods, AgreeWithEachOther) {
 TEST(SolveMethods, CgWithoutConvergenceKeepsTheIterate) {
   const TempFolder folder;
   const std::string path = (own_matrices() / "biharmonic_40.mtx").string();
-  const Outcome done = rlx({"solve", path, "--method", "cg", "--max-iterations", "3", "--output", folder / "x.npy", "--json"});
+  const Outcome done =
+      rlx({"solve", path, "--method", "cg", "--max-iterations", "3", "--output", folder / "x.npy", "--json"});
   EXPECT_EQ(done.status, 1);
   const auto error = done.json()["error"];
   EXPECT_EQ(error["type"], "NumericalError");

@@ -26,7 +26,9 @@ TEST(EmitLlvm, ElementwiseSizes) {
     const HostTensor x = random_tensor(DType::f32, n, 1), y = random_tensor(DType::f32, n, 2);
     const auto r = run_everywhere(p, {x, y, HostTensor(DType::f32, {n})});
     for (std::int64_t i = 0; i < n; ++i)
-      ASSERT_EQ(r[2].as<float>()[static_cast<std::size_t>(i)], (x.as<float>()[static_cast<std::size_t>(i)] + y.as<float>()[static_cast<std::size_t>(i)]) / 3) << n << " " << i;
+      ASSERT_EQ(r[2].as<float>()[static_cast<std::size_t>(i)],
+                (x.as<float>()[static_cast<std::size_t>(i)] + y.as<float>()[static_cast<std::size_t>(i)]) / 3)
+          << n << " " << i;
   }
 }
 
@@ -45,7 +47,8 @@ TEST(EmitLlvm, ShapesOfAccess) {
   for (auto [rows, columns] : {std::pair<std::int64_t, std::int64_t>{5, 7}, {33, 40}, {3, 1000}, {70, 3}, {1, 1}}) {
     const std::int64_t n = rows * columns;
     Program p;
-    std::vector<Value> b = {p.buffer(DType::f64, n), p.buffer(DType::f64, columns), p.buffer(DType::i32, columns), p.buffer(DType::f64, n), p.buffer(DType::f64, n)};
+    std::vector<Value> b = {p.buffer(DType::f64, n), p.buffer(DType::f64, columns), p.buffer(DType::i32, columns),
+                            p.buffer(DType::f64, n), p.buffer(DType::f64, n)};
     p.kernel({rows, columns}, b, 2, [rows = rows, columns = columns](const Body& k) {
       const Value i = k.index[0], j = k.index[1];
       const Value at = k.add(k.times(i, columns), j), across = k.add(k.times(j, rows), i);
@@ -56,11 +59,13 @@ TEST(EmitLlvm, ShapesOfAccess) {
       k.store(3, at, s);
       k.store(4, across, s);
     });
-    const HostTensor x = random_tensor(DType::f64, n, 1), v = random_tensor(DType::f64, columns, 2), pick = random_tensor(DType::i32, columns, 3, 0, static_cast<double>(columns - 1));
+    const HostTensor x = random_tensor(DType::f64, n, 1), v = random_tensor(DType::f64, columns, 2),
+                     pick = random_tensor(DType::i32, columns, 3, 0, static_cast<double>(columns - 1));
     const auto r = run_everywhere(p, {x, v, pick, HostTensor(DType::f64, {n}), HostTensor(DType::f64, {n})});
     for (std::int64_t i = 0; i < rows; ++i)
       for (std::int64_t j = 0; j < columns; ++j) {
-        const double s = (x.get_f64(j * rows + i) + v.get_f64(columns - 1 - j)) + (v.get_f64(pick.get_i64(j)) + v.get_f64(i % columns));
+        const double s = (x.get_f64(j * rows + i) + v.get_f64(columns - 1 - j)) +
+                         (v.get_f64(pick.get_i64(j)) + v.get_f64(i % columns));
         ASSERT_EQ(r[3].get_f64(i * columns + j), s) << i << " " << j;
         ASSERT_EQ(r[4].get_f64(j * rows + i), s);
       }
@@ -99,7 +104,9 @@ TEST(EmitLlvm, SumsOfRowsAndColumns) {
       }));
     });
     p.kernel({n}, {b[0], b[2]}, 1, [n, m](const Body& k) {
-      k.store(1, k.index[0], k.sum(k.i64(0), k.i64(m), k.number(DType::f32, 0), [&](Value i) { return k.load(0, k.add(k.times(i, n), k.index[0])); }));
+      k.store(1, k.index[0], k.sum(k.i64(0), k.i64(m), k.number(DType::f32, 0), [&](Value i) {
+        return k.load(0, k.add(k.times(i, n), k.index[0]));
+      }));
     });
     const HostTensor x = random_tensor(DType::f32, m * n, 4);
     const auto r = run_everywhere(p, {x, HostTensor(DType::f32, {m}), HostTensor(DType::f32, {n})}, false);
@@ -121,21 +128,28 @@ TEST(EmitLlvm, RaggedRows) {
   const std::int64_t rows = 50, most = 40;
   std::mt19937 g(5);
   HostTensor offsets(DType::i64, {rows + 1});
-  for (std::int64_t i = 0; i < rows; ++i) offsets.set_i64(i + 1, offsets.get_i64(i) + static_cast<std::int64_t>(g() % most) * (i % 3 != 0));
+  for (std::int64_t i = 0; i < rows; ++i)
+    offsets.set_i64(i + 1, offsets.get_i64(i) + static_cast<std::int64_t>(g() % most) * (i % 3 != 0));
   const std::int64_t entries = offsets.get_i64(rows);
   Program p;
-  std::vector<Value> b = {p.buffer(DType::i64, rows + 1), p.buffer(DType::i64, entries), p.buffer(DType::f64, entries), p.buffer(DType::f64, rows), p.buffer(DType::f64, rows), p.buffer(DType::i64, rows)};
+  std::vector<Value> b = {p.buffer(DType::i64, rows + 1), p.buffer(DType::i64, entries), p.buffer(DType::f64, entries),
+                          p.buffer(DType::f64, rows),     p.buffer(DType::f64, rows),    p.buffer(DType::i64, rows)};
   p.kernel({rows}, b, 3, [](const Body& k) {
     const Value i = k.index[0], low = k.load(0, i), high = k.load(0, k.plus(i, 1));
-    k.store(3, i, k.sum(low, high, k.number(DType::f64, 0), [&](Value e) { return k.mul(k.load(2, e), k.load(2, k.load(1, e))); }));
-    const Values last = k.loop(low, high, {k.number(DType::f64, -1), k.i64(0)}, [&](Value e, ValuesIn s) {
-      return Values{k.load(2, e), k.add(s[1], k.i64(1))};
-    });
+    k.store(3, i, k.sum(low, high, k.number(DType::f64, 0), [&](Value e) {
+      return k.mul(k.load(2, e), k.load(2, k.load(1, e)));
+    }));
+    const Values last = k.loop(low, high, {k.number(DType::f64, -1), k.i64(0)},
+                               [&](Value e, ValuesIn s) { return Values{k.load(2, e), k.add(s[1], k.i64(1))}; });
     k.store(4, i, last[0]);
     k.store(5, i, last[1]);
   });
-  const HostTensor index = random_tensor(DType::i64, entries, 6, 0, static_cast<double>(entries - 1)), x = random_tensor(DType::f64, entries, 7);
-  const auto r = run_everywhere(p, {offsets, index, x, HostTensor(DType::f64, {rows}), HostTensor(DType::f64, {rows}), HostTensor(DType::i64, {rows})}, false);
+  const HostTensor index = random_tensor(DType::i64, entries, 6, 0, static_cast<double>(entries - 1)),
+                   x = random_tensor(DType::f64, entries, 7);
+  const auto r = run_everywhere(p,
+                                {offsets, index, x, HostTensor(DType::f64, {rows}), HostTensor(DType::f64, {rows}),
+                                 HostTensor(DType::i64, {rows})},
+                                false);
   for (std::int64_t i = 0; i < rows; ++i) {
     double s = 0, last = -1;
     for (std::int64_t e = offsets.get_i64(i); e < offsets.get_i64(i + 1); ++e) {
@@ -156,13 +170,14 @@ TEST(EmitLlvm, ArgMax) {
     std::vector<Value> b = {p.buffer(DType::f32, m * n), p.buffer(DType::f32, m), p.buffer(DType::i64, m)};
     p.kernel({m}, b, 2, [n](const Body& k) {
       const Value row = k.times(k.index[0], n);
-      const Values best = k.reduce(k.i64(0), k.i64(n), {k.number(DType::f32, -std::numeric_limits<double>::infinity()), k.i64(INT64_MAX)},
-                                   [&](Value j) { return Values{k.load(0, k.add(row, j)), j}; },
-                                   [&](ValuesIn a, ValuesIn c) {
-                                     const Value greater = k.compare(a[0], c[0], Direction::gt), tie = k.compare(a[0], c[0], Direction::eq);
-                                     const Value left = k.op("or", {greater, k.op("and", {tie, k.compare(a[1], c[1], Direction::lt)})});
-                                     return Values{k.op("select", {left, a[0], c[0]}), k.op("select", {left, a[1], c[1]})};
-                                   });
+      const Values best = k.reduce(
+          k.i64(0), k.i64(n), {k.number(DType::f32, -std::numeric_limits<double>::infinity()), k.i64(INT64_MAX)},
+          [&](Value j) { return Values{k.load(0, k.add(row, j)), j}; },
+          [&](ValuesIn a, ValuesIn c) {
+            const Value greater = k.compare(a[0], c[0], Direction::gt), tie = k.compare(a[0], c[0], Direction::eq);
+            const Value left = k.op("or", {greater, k.op("and", {tie, k.compare(a[1], c[1], Direction::lt)})});
+            return Values{k.op("select", {left, a[0], c[0]}), k.op("select", {left, a[1], c[1]})};
+          });
       k.store(1, k.index[0], best[0]);
       k.store(2, k.index[0], best[1]);
     });
@@ -172,7 +187,8 @@ TEST(EmitLlvm, ArgMax) {
     const auto r = run_everywhere(p, {y, HostTensor(DType::f32, {m}), HostTensor(DType::i64, {m})});
     for (std::int64_t i = 0; i < m; ++i) {
       std::int64_t best = 0;
-      for (std::int64_t j = 1; j < n; ++j) if (y.get_f64(i * n + j) > y.get_f64(i * n + best)) best = j;
+      for (std::int64_t j = 1; j < n; ++j)
+        if (y.get_f64(i * n + j) > y.get_f64(i * n + best)) best = j;
       EXPECT_EQ(r[2].get_i64(i), best) << n;
     }
   }
@@ -182,24 +198,37 @@ TEST(EmitLlvm, ArgMax) {
 TEST(EmitLlvm, Branches) {
   const std::int64_t n = 100;
   Program p;
-  std::vector<Value> b = {p.buffer(DType::f32, n), p.buffer(DType::i64, n), p.buffer(DType::f32, n), p.buffer(DType::f32, n), p.buffer(DType::f32, n)};
+  std::vector<Value> b = {p.buffer(DType::f32, n), p.buffer(DType::i64, n), p.buffer(DType::f32, n),
+                          p.buffer(DType::f32, n), p.buffer(DType::f32, n)};
   p.kernel({n}, b, 3, [](const Body& k) {
     const Value i = k.index[0], at = k.load(1, i);
-    const Value inside = k.op("and", {k.compare(at, k.i64(0), Direction::ge), k.compare(at, k.i64(100), Direction::lt)});
-    const Value x = k.branch(inside, [&] { return Values{k.load(0, at)}; }, [&] { return Values{k.number(DType::f32, -5)}; })[0];
+    const Value inside =
+        k.op("and", {k.compare(at, k.i64(0), Direction::ge), k.compare(at, k.i64(100), Direction::lt)});
+    const Value x =
+        k.branch(inside, [&] { return Values{k.load(0, at)}; }, [&] { return Values{k.number(DType::f32, -5)}; })[0];
     k.store(2, i, x);
-    k.branch(inside, [&] { k.store(3, at, k.number(DType::f32, 1)); return Values{}; }, [&] { return Values{}; });
+    k.branch(
+        inside,
+        [&] {
+          k.store(3, at, k.number(DType::f32, 1));
+          return Values{};
+        },
+        [&] { return Values{}; });
     const Value cheap = k.branch(inside, [&] { return Values{k.add(x, x)}; }, [&] { return Values{x}; })[0];
     // A uniform predicate: a real branch.
     const Value first = k.load(1, k.i64(0));
-    k.store(4, i, k.branch(k.compare(first, k.i64(0), Direction::ge), [&] { return Values{k.mul(cheap, k.load(0, i))}; }, [&] { return Values{k.load(0, k.i64(3))}; })[0]);
+    k.store(4, i,
+            k.branch(
+                k.compare(first, k.i64(0), Direction::ge), [&] { return Values{k.mul(cheap, k.load(0, i))}; },
+                [&] { return Values{k.load(0, k.i64(3))}; })[0]);
   });
   const HostTensor x = random_tensor(DType::f32, n, 9);
   HostTensor at(DType::i64, {n});
   for (std::int64_t i = 0; i < n; ++i) at.set_i64(i, i % 3 ? (i * 37) % n : i % 2 ? -1000000000 : 1000000000);
   for (std::int64_t first : {4, -4}) {
     at.set_i64(0, first);
-    const auto r = run_everywhere(p, {x, at, HostTensor(DType::f32, {n}), HostTensor(DType::f32, {n}), HostTensor(DType::f32, {n})});
+    const auto r = run_everywhere(
+        p, {x, at, HostTensor(DType::f32, {n}), HostTensor(DType::f32, {n}), HostTensor(DType::f32, {n})});
     std::vector<float> hit(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i < n; ++i) {
       const std::int64_t a = at.get_i64(i);
@@ -220,19 +249,23 @@ TEST(EmitLlvm, InnerLoopTakesLanes) {
   std::vector<Value> b = {p.buffer(DType::f32, m * n), p.buffer(DType::f32, m * n)};
   p.kernel({m}, b, 1, [n](const Body& k) {
     const Value row = k.times(k.index[0], n);
-    const Value total = k.sum(k.i64(0), k.i64(n), k.number(DType::f32, 0), [&](Value j) { return k.op("exp", {k.load(0, k.add(row, j))}); });
-    k.loop(k.i64(0), k.i64(n), {}, [&](Value j, ValuesIn) {
-      const Value at = k.add(row, j);
-      k.store(1, at, k.op("div", {k.op("exp", {k.load(0, at)}), total}));
-      return Values{};
-    }, {.independent = true});
+    const Value total = k.sum(k.i64(0), k.i64(n), k.number(DType::f32, 0),
+                              [&](Value j) { return k.op("exp", {k.load(0, k.add(row, j))}); });
+    k.loop(k.i64(0), k.i64(n), {},
+           [&](Value j, ValuesIn) {
+             const Value at = k.add(row, j);
+             k.store(1, at, k.op("div", {k.op("exp", {k.load(0, at)}), total}));
+             return Values{};
+           },
+           {.independent = true});
   });
   const HostTensor x = random_tensor(DType::f32, m * n, 10);
   const auto r = run_everywhere(p, {x, HostTensor(DType::f32, {m * n})}, false);
   for (std::int64_t i = 0; i < m; ++i) {
     double total = 0;
     for (std::int64_t j = 0; j < n; ++j) total += std::exp(x.get_f64(i * n + j));
-    for (std::int64_t j = 0; j < n; ++j) EXPECT_NEAR(r[1].get_f64(i * n + j), std::exp(x.get_f64(i * n + j)) / total, 1e-7);
+    for (std::int64_t j = 0; j < n; ++j)
+      EXPECT_NEAR(r[1].get_f64(i * n + j), std::exp(x.get_f64(i * n + j)) / total, 1e-7);
   }
 }
 
@@ -240,7 +273,8 @@ TEST(EmitLlvm, InnerLoopTakesLanes) {
 TEST(EmitLlvm, Contraction) {
   const std::int64_t n = 1003;
   Program p;
-  std::vector<Value> b = {p.buffer(DType::f32, n), p.buffer(DType::f32, n), p.buffer(DType::f32, n), p.buffer(DType::f32, n)};
+  std::vector<Value> b = {p.buffer(DType::f32, n), p.buffer(DType::f32, n), p.buffer(DType::f32, n),
+                          p.buffer(DType::f32, n)};
   p.kernel({n}, b, 2, [](const Body& k) {
     const Value i = k.index[0], x = k.load(0, i), y = k.load(1, i), c = k.load(1, k.i64(0));
     k.store(2, i, k.sub(k.mul(x, y), k.mul(c, c)));
@@ -286,11 +320,14 @@ TEST(EmitLlvm, ChecksReportTheFirstPoint) {
 }
 
 TEST(EmitLlvm, PlanTakesLanesWhereMemoryIsContiguous) {
-  const emit_llvm::Machine machine{.triple = "x86_64-unknown-linux-gnu", .cpu = "x86-64-v4", .features = "", .isa = emit_llvm::Isa::avx512};
+  const emit_llvm::Machine machine{
+      .triple = "x86_64-unknown-linux-gnu", .cpu = "x86-64-v4", .features = "", .isa = emit_llvm::Isa::avx512};
   Program p;
   std::vector<Value> b = {p.buffer(DType::f32, 100 * 200), p.buffer(DType::f32, 200), p.buffer(DType::f32, 100)};
   auto sum = [](const Body& k, std::int64_t outer, std::int64_t inner, std::int64_t n) {
-    k.store(1, k.index[0], k.sum(k.i64(0), k.i64(n), k.number(DType::f32, 0), [&](Value j) { return k.load(0, k.add(k.times(k.index[0], outer), k.times(j, inner))); }));
+    k.store(1, k.index[0], k.sum(k.i64(0), k.i64(n), k.number(DType::f32, 0), [&](Value j) {
+      return k.load(0, k.add(k.times(k.index[0], outer), k.times(j, inner)));
+    }));
   };
   p.kernel({200}, {b[0], b[1]}, 1, [&](const Body& k) { sum(k, 1, 200, 100); });
   p.kernel({100}, {b[0], b[2]}, 1, [&](const Body& k) { sum(k, 200, 1, 200); });
@@ -307,7 +344,9 @@ TEST(EmitLlvm, RefusesTeams) {
   Builder builder(g, registry());
   const Value x = builder.input(TensorType{DType::f32, {Dim(8)}, Space::host}, "x");
   const RegionBody body = [](ValuesIn) { return Values{}; };
-  builder.emit("lir.kernel", ValuesIn(&x, 1), lir::KernelAttrs{.name = "k", .policy = lir::Policy::team, .extents = {2}, .team = {4}}, std::span<const RegionBody>(&body, 1));
+  builder.emit("lir.kernel", ValuesIn(&x, 1),
+               lir::KernelAttrs{.name = "k", .policy = lir::Policy::team, .extents = {2}, .team = {4}},
+               std::span<const RegionBody>(&body, 1));
   EXPECT_THROW(device_of(emit_llvm::Isa::generic)->compile(g), DeviceError);
 }
 

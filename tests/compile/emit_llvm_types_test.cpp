@@ -32,8 +32,10 @@ TEST(EmitLlvmTypes, SmallFloats) {
       x.as_mutable<std::uint16_t>()[static_cast<std::size_t>(i)] = static_cast<std::uint16_t>(i);
       y.as_mutable<std::uint16_t>()[static_cast<std::size_t>(i)] = static_cast<std::uint16_t>(g());
       // Near ties of the narrow type, in its subnormals too.
-      const double base = t == DType::f16 ? f16_value(static_cast<std::uint16_t>(i)) : bf16_value(static_cast<std::uint16_t>(i));
-      wide.set_f64(i, base * (1 + std::ldexp(1.0, t == DType::f16 ? -11 : -8)) + (static_cast<double>(g() % 3) - 1) * 1e-18 * base);
+      const double base =
+          t == DType::f16 ? f16_value(static_cast<std::uint16_t>(i)) : bf16_value(static_cast<std::uint16_t>(i));
+      wide.set_f64(i, base * (1 + std::ldexp(1.0, t == DType::f16 ? -11 : -8)) +
+                          (static_cast<double>(g() % 3) - 1) * 1e-18 * base);
     }
     const auto r = run_everywhere(p, {x, y, HostTensor(t, {n}), wide, HostTensor(t, {n})});
     for (std::int64_t i = 0; i < n; ++i) {
@@ -59,7 +61,9 @@ TEST(EmitLlvmTypes, SmallFloats) {
     std::mt19937 g(14);
     for (std::int64_t i = 0; i < n; ++i) {
       x.mutable_data()[i] = static_cast<std::byte>(i);
-      y.set_f64(i, std::ldexp(std::round(static_cast<double>(g() % 64)) / 32 + (g() % 2 ? 1e-6 : 0), static_cast<int>(g() % 40) - 22) * (g() % 2 ? 1 : -1));
+      y.set_f64(i, std::ldexp(std::round(static_cast<double>(g() % 64)) / 32 + (g() % 2 ? 1e-6 : 0),
+                              static_cast<int>(g() % 40) - 22) *
+                       (g() % 2 ? 1 : -1));
     }
     y.set_f64(0, std::nan(""));
     y.set_f64(1, INFINITY);
@@ -75,16 +79,41 @@ TEST(EmitLlvmTypes, SmallFloats) {
   }
 }
 
-template <class T> std::int64_t divided(T a, T b) { return b == 0 ? -1 : std::is_signed_v<T> && b == T(-1) ? static_cast<T>(-static_cast<std::uint64_t>(a)) : static_cast<T>(a / b); }
-template <class T> std::int64_t remainder_of(T a, T b) { return b == 0 ? a : std::is_signed_v<T> && b == T(-1) ? 0 : static_cast<T>(a % b); }
+template <class T>
+std::int64_t divided(T a, T b) {
+  return b == 0                              ? -1
+         : std::is_signed_v<T> && b == T(-1) ? static_cast<T>(-static_cast<std::uint64_t>(a))
+                                             : static_cast<T>(a / b);
+}
+template <class T>
+std::int64_t remainder_of(T a, T b) {
+  return b == 0 ? a : std::is_signed_v<T> && b == T(-1) ? 0 : static_cast<T>(a % b);
+}
 
-template <class T> void integer_semantics(DType t) {
-  std::vector<T> edge = {0, 1, 2, 3, 5, 7, 31, 63, 64, 100, std::numeric_limits<T>::max(), std::numeric_limits<T>::min(), static_cast<T>(std::numeric_limits<T>::max() - 1), static_cast<T>(-1), static_cast<T>(-2), static_cast<T>(-7)};
+template <class T>
+void integer_semantics(DType t) {
+  std::vector<T> edge = {0,
+                         1,
+                         2,
+                         3,
+                         5,
+                         7,
+                         31,
+                         63,
+                         64,
+                         100,
+                         std::numeric_limits<T>::max(),
+                         std::numeric_limits<T>::min(),
+                         static_cast<T>(std::numeric_limits<T>::max() - 1),
+                         static_cast<T>(-1),
+                         static_cast<T>(-2),
+                         static_cast<T>(-7)};
   const auto n = static_cast<std::int64_t>(edge.size() * edge.size());
   Program p;
   std::vector<Value> b;
   for (int i = 0; i < 12; ++i) b.push_back(p.buffer(t, n));
-  static constexpr const char* binary[] = {"div", "rem", "shift_left", "shift_right_logical", "shift_right_arithmetic", "min", "max", "pow"};
+  static constexpr const char* binary[] = {"div", "rem", "shift_left", "shift_right_logical", "shift_right_arithmetic",
+                                           "min", "max", "pow"};
   p.kernel({n}, b, 10, [](const Body& k) {
     const Value i = k.index[0], x = k.load(0, i), y = k.load(1, i);
     for (std::size_t o = 0; o < 8; ++o) k.store(2 + o, i, k.op(binary[o], {x, y}));
@@ -114,7 +143,9 @@ template <class T> void integer_semantics(DType t) {
     std::uint64_t power = 1, base = static_cast<std::uint64_t>(x);
     bool negative = std::is_signed_v<T> && y < T(0);
     if (negative) power = x == T(1) ? 1 : x == T(-1) ? (y & 1 ? ~std::uint64_t{0} : 1) : 0;
-    else for (U e = static_cast<U>(y); e; e = static_cast<U>(e >> 1), base *= base) if (e & 1) power *= base;
+    else
+      for (U e = static_cast<U>(y); e; e = static_cast<U>(e >> 1), base *= base)
+        if (e & 1) power *= base;
     EXPECT_EQ(at(7), static_cast<T>(power)) << +x << "^" << +y;
     EXPECT_EQ(at(8), static_cast<T>(std::countl_zero(static_cast<U>(x))));
     EXPECT_EQ(at(9), static_cast<T>(std::popcount(static_cast<U>(x))));
@@ -132,7 +163,8 @@ TEST(EmitLlvmTypes, Integers) {
 
 // Every conversion between element types, against the host's.
 TEST(EmitLlvmTypes, Conversions) {
-  const double edge[] = {0, -0.0, 1, -1, 0.5, -0.5, 2.5, 127, 128, 255, 256, -128, -129, 65504, 65520, 1e10, -1e10, 1e30, -1e30, 3e38, 1e-30, NAN, INFINITY, -INFINITY, 7, 9, -8, -9};
+  const double edge[] = {0,     -0.0, 1,     -1,   0.5,   -0.5, 2.5,   127, 128,      255,       256, -128, -129, 65504,
+                         65520, 1e10, -1e10, 1e30, -1e30, 3e38, 1e-30, NAN, INFINITY, -INFINITY, 7,   9,    -8,   -9};
   const auto n = static_cast<std::int64_t>(std::size(edge));
   for (int a = 0; a < dtype_count; ++a)
     for (int c = 0; c < dtype_count; ++c) {
@@ -154,7 +186,8 @@ TEST(EmitLlvmTypes, Conversions) {
         const auto r = run(*device, p.graph(), {x, HostTensor(to, {n})});
         for (std::int64_t i = 0; i < n; ++i) {
           const std::complex<double> got = r[1].get_c128(i), want = expected.get_c128(i);
-          if (std::isnan(want.real())) EXPECT_TRUE(std::isnan(got.real())) << name(from) << " to " << name(to) << " of " << edge[i];
+          if (std::isnan(want.real()))
+            EXPECT_TRUE(std::isnan(got.real())) << name(from) << " to " << name(to) << " of " << edge[i];
           else EXPECT_EQ(got, want) << name(from) << " to " << name(to) << " of " << edge[i] << " " << name(isa);
         }
       }
@@ -165,11 +198,19 @@ TEST(EmitLlvmTypes, Conversions) {
 TEST(EmitLlvmTypes, LargeIntegersRoundOnce) {
   const double ulp = std::ldexp(1.0, 55), low = std::ldexp(1.0, 62);  // of bf16 at 2^62
   const std::int64_t start = std::int64_t{1} << 62, half = std::int64_t{1} << 54;
-  const std::pair<std::int64_t, double> signed_cases[] = {{start + half, low}, {start + half + 1, low + ulp}, {start + 3 * half, low + 2 * ulp},
-                                                          {start + 3 * half - 1, low + ulp}, {-start - half, -low}, {-start - half - 1, -low - ulp},
-                                                          {-start - 3 * half + 1, -low - ulp}, {257, 256}, {-259, -260}};
-  const std::pair<std::uint64_t, double> unsigned_cases[] = {{2 * (static_cast<std::uint64_t>(start) + static_cast<std::uint64_t>(half)) + 1, 2 * (low + ulp)},
-                                                             {2 * (static_cast<std::uint64_t>(start) + static_cast<std::uint64_t>(half)), 2 * low}, {259, 260}};
+  const std::pair<std::int64_t, double> signed_cases[] = {{start + half, low},
+                                                          {start + half + 1, low + ulp},
+                                                          {start + 3 * half, low + 2 * ulp},
+                                                          {start + 3 * half - 1, low + ulp},
+                                                          {-start - half, -low},
+                                                          {-start - half - 1, -low - ulp},
+                                                          {-start - 3 * half + 1, -low - ulp},
+                                                          {257, 256},
+                                                          {-259, -260}};
+  const std::pair<std::uint64_t, double> unsigned_cases[] = {
+      {2 * (static_cast<std::uint64_t>(start) + static_cast<std::uint64_t>(half)) + 1, 2 * (low + ulp)},
+      {2 * (static_cast<std::uint64_t>(start) + static_cast<std::uint64_t>(half)), 2 * low},
+      {259, 260}};
   const auto check = [](DType from, const HostTensor& x, std::int64_t n, const auto& cases) {
     Program p;
     std::vector<Value> b = {p.buffer(from, n), p.buffer(DType::bf16, n)};
@@ -177,7 +218,8 @@ TEST(EmitLlvmTypes, LargeIntegersRoundOnce) {
     const auto r = run_everywhere(p, {x, HostTensor(DType::bf16, {n})});
     for (std::int64_t i = 0; i < n; ++i) EXPECT_EQ(r[1].get_f64(i), cases[i].second) << cases[i].first;
   };
-  const auto n = static_cast<std::int64_t>(std::size(signed_cases)), m = static_cast<std::int64_t>(std::size(unsigned_cases));
+  const auto n = static_cast<std::int64_t>(std::size(signed_cases)),
+             m = static_cast<std::int64_t>(std::size(unsigned_cases));
   HostTensor x(DType::i64, {n}), y(DType::u64, {m});
   for (std::int64_t i = 0; i < n; ++i) x.set_i64(i, signed_cases[i].first);
   for (std::int64_t i = 0; i < m; ++i) y.set_u64(i, unsigned_cases[i].first);
@@ -189,7 +231,8 @@ TEST(EmitLlvmTypes, Complex) {
   for (DType t : {DType::c64, DType::c128}) {
     const std::int64_t n = 77;
     Program p;
-    std::vector<Value> b = {p.buffer(t, n), p.buffer(t, n), p.buffer(t, n), p.buffer(t, n), p.buffer(t, n), p.buffer(real_of(t), n), p.buffer(t, n)};
+    std::vector<Value> b = {p.buffer(t, n), p.buffer(t, n),          p.buffer(t, n), p.buffer(t, n),
+                            p.buffer(t, n), p.buffer(real_of(t), n), p.buffer(t, n)};
     p.kernel({n}, b, 5, [n](const Body& k) {
       const Value i = k.index[0], x = k.load(0, i), y = k.load(1, k.sub(k.i64(n - 1), i));
       k.store(2, i, k.add(k.mul(x, y), x));
@@ -218,7 +261,8 @@ TEST(EmitLlvmTypes, MinMaxPropagateNanAndOrderZeros) {
   const double edge[] = {0, -0.0, 1, -1, NAN, INFINITY, -INFINITY};
   const std::int64_t m = std::size(edge), n = m * m;
   Program p;
-  std::vector<Value> b = {p.buffer(DType::f32, n), p.buffer(DType::f32, n), p.buffer(DType::f32, n), p.buffer(DType::f32, n), p.buffer(DType::boolean, n)};
+  std::vector<Value> b = {p.buffer(DType::f32, n), p.buffer(DType::f32, n), p.buffer(DType::f32, n),
+                          p.buffer(DType::f32, n), p.buffer(DType::boolean, n)};
   p.kernel({n}, b, 3, [](const Body& k) {
     const Value i = k.index[0], x = k.load(0, i), y = k.load(1, i);
     k.store(2, i, k.op("min", {x, y}));
@@ -230,7 +274,8 @@ TEST(EmitLlvmTypes, MinMaxPropagateNanAndOrderZeros) {
     x.set_f64(i, edge[i / m]);
     y.set_f64(i, edge[i % m]);
   }
-  const auto r = run_everywhere(p, {x, y, HostTensor(DType::f32, {n}), HostTensor(DType::f32, {n}), HostTensor(DType::boolean, {n})});
+  const auto r = run_everywhere(
+      p, {x, y, HostTensor(DType::f32, {n}), HostTensor(DType::f32, {n}), HostTensor(DType::boolean, {n})});
   for (std::int64_t i = 0; i < n; ++i) {
     const double a = x.get_f64(i), c = y.get_f64(i);
     EXPECT_EQ(r[4].get_i64(i), a == c);
@@ -238,7 +283,8 @@ TEST(EmitLlvmTypes, MinMaxPropagateNanAndOrderZeros) {
       EXPECT_TRUE(std::isnan(r[2].get_f64(i)) && std::isnan(r[3].get_f64(i)));
       continue;
     }
-    const double low = a < c || (a == c && std::signbit(a)) ? a : c, high = a > c || (a == c && !std::signbit(a)) ? a : c;
+    const double low = a < c || (a == c && std::signbit(a)) ? a : c,
+                 high = a > c || (a == c && !std::signbit(a)) ? a : c;
     EXPECT_TRUE(r[2].get_f64(i) == low && std::signbit(r[2].get_f64(i)) == std::signbit(low)) << a << " " << c;
     EXPECT_TRUE(r[3].get_f64(i) == high && std::signbit(r[3].get_f64(i)) == std::signbit(high)) << a << " " << c;
   }
@@ -257,7 +303,8 @@ TEST(EmitLlvmTypes, ReducePrecisionAndBits) {
   const auto r = run_everywhere(p, {x, HostTensor(DType::f32, {n}), HostTensor(DType::i32, {n})});
   for (std::int64_t i = 0; i < n; ++i) {
     EXPECT_EQ(r[1].get_f64(i), round_to(DType::f16, x.get_f64(i)));
-    EXPECT_EQ(r[2].as<std::int32_t>()[static_cast<std::size_t>(i)], std::bit_cast<std::int32_t>(x.as<float>()[static_cast<std::size_t>(i)]));
+    EXPECT_EQ(r[2].as<std::int32_t>()[static_cast<std::size_t>(i)],
+              std::bit_cast<std::int32_t>(x.as<float>()[static_cast<std::size_t>(i)]));
   }
 }
 

@@ -1,4 +1,5 @@
-// Which nodes share a kernel, and that programs which tempt fusion into a cycle or a stale read still give their values.
+// Which nodes share a kernel, and that programs which tempt fusion into a cycle or a stale read still give their
+// values.
 #include "compile/lower/fusion.hpp"
 
 #include <rlx/catalog.hpp>
@@ -25,7 +26,8 @@ HostTensor ramp(std::int64_t n) {
   return t;
 }
 
-// Every device gives what the references give; elementwise results exactly, sums within rounding of 1e-13 of their scale.
+// Every device gives what the references give; elementwise results exactly, sums within rounding of 1e-13 of their
+// scale.
 void expect_same(const Graph& g) {
   HostValues in;
   for (ValueId v : g.inputs()) in.push_back(ramp(g.tensor_type(v).numel().constant()));
@@ -35,7 +37,9 @@ void expect_same(const Graph& g) {
     const HostValues got = e.run(in);
     for (std::size_t k = 0; k < got.size(); ++k) {
       const auto &a = std::get<HostTensor>(got[k]), &b = std::get<HostTensor>(expected[k]);
-      for (std::int64_t i = 0; i < a.numel(); ++i) EXPECT_NEAR(a.get_f64(i), b.get_f64(i), 1e-13 * (1 + std::abs(b.get_f64(i)))) << "output " << k << " element " << i;
+      for (std::int64_t i = 0; i < a.numel(); ++i)
+        EXPECT_NEAR(a.get_f64(i), b.get_f64(i), 1e-13 * (1 + std::abs(b.get_f64(i))))
+            << "output " << k << " element " << i;
     }
   }
 }
@@ -60,7 +64,8 @@ TEST(Fusion, SiblingsThatReadTheSameValueShareAKernel) {
   expect_same(g);
 }
 
-// a feeds a sum that feeds c; k reads a as well. Once a and k are one kernel, c needs it by way of the sum and must stay out.
+// a feeds a sum that feeds c; k reads a as well. Once a and k are one kernel, c needs it by way of the sum and must
+// stay out.
 TEST(Fusion, AValueThatNeedsTheKernelByWayOfAnotherStaysOut) {
   Graph g;
   Builder b(g, catalog().operators);
@@ -93,10 +98,14 @@ TEST(Fusion, LoopsThatExchangeTheirState) {
   const Value x = b.input(f64({40}), "x"), y = b.input(f64({40}), "y");
   const Values state{ops::scalar(b, DType::i32, 0), x, y, ops::add(x, y)};
   const Values out = ops::while_(
-      state, {}, [](ValuesIn v) -> Values { return {ops::compare(v[0], ops::scalar(*v[0].builder, DType::i32, 5), ops::Direction::lt)}; },
+      state, {},
+      [](ValuesIn v) -> Values {
+        return {ops::compare(v[0], ops::scalar(*v[0].builder, DType::i32, 5), ops::Direction::lt)};
+      },
       [](ValuesIn v) -> Values {
         const Value next = ops::add(ops::mul(v[1], ops::full_like(v[1], 0.5)), v[3]);
-        return {ops::add(v[0], ops::scalar(*v[0].builder, DType::i32, 1)), v[2], v[1], ops::sub(next, ops::reverse(v[3], {0}))};
+        return {ops::add(v[0], ops::scalar(*v[0].builder, DType::i32, 1)), v[2], v[1],
+                ops::sub(next, ops::reverse(v[3], {0}))};
       });
   for (int i = 1; i < 4; ++i) b.output(out[static_cast<std::size_t>(i)], "s" + std::to_string(i));
   expect_same(g);
@@ -109,7 +118,10 @@ TEST(Fusion, StateUpdatedInPlaceIsReadBefore) {
   const Value x = b.input(f64({16}), "x"), y = b.input(f64({16}), "y");
   const Values state{ops::scalar(b, DType::i32, 0), x, y};
   const Values out = ops::while_(
-      state, {}, [](ValuesIn v) -> Values { return {ops::compare(v[0], ops::scalar(*v[0].builder, DType::i32, 3), ops::Direction::lt)}; },
+      state, {},
+      [](ValuesIn v) -> Values {
+        return {ops::compare(v[0], ops::scalar(*v[0].builder, DType::i32, 3), ops::Direction::lt)};
+      },
       [](ValuesIn v) -> Values {
         return {ops::add(v[0], ops::scalar(*v[0].builder, DType::i32, 1)), ops::add(v[2], v[2]), ops::add(v[1], v[2])};
       });
@@ -125,12 +137,19 @@ TEST(Fusion, BranchCapturesTheStateOfItsLoop) {
   const Value x = b.input(f64({8}), "x");
   const Values state{ops::scalar(b, DType::i32, 0), ops::scalar(b, DType::boolean, 1), x};
   const Values out = ops::while_(
-      state, {}, [](ValuesIn v) -> Values { return {ops::compare(v[0], ops::scalar(*v[0].builder, DType::i32, 4), ops::Direction::lt)}; },
+      state, {},
+      [](ValuesIn v) -> Values {
+        return {ops::compare(v[0], ops::scalar(*v[0].builder, DType::i32, 4), ops::Direction::lt)};
+      },
       [](ValuesIn v) -> Values {
         const Value flip = ops::logical_not(v[1]);
         const Values operands{v[2], flip};
-        const Value next = ops::if_(flip, operands, [](ValuesIn a) -> Values { return {ops::add(a[0], ops::convert(ops::broadcast_to(a[1], {8}), DType::f64))}; },
-                                    [](ValuesIn a) -> Values { return {ops::mul(a[0], a[0])}; })[0];
+        const Value next = ops::if_(
+            flip, operands,
+            [](ValuesIn a) -> Values {
+              return {ops::add(a[0], ops::convert(ops::broadcast_to(a[1], {8}), DType::f64))};
+            },
+            [](ValuesIn a) -> Values { return {ops::mul(a[0], a[0])}; })[0];
         return {ops::add(v[0], ops::scalar(*v[0].builder, DType::i32, 1)), flip, next};
       });
   b.output(out[2], "y");
@@ -154,7 +173,12 @@ TEST(Fusion, ScatterOfOverlappingWindowsAddsEveryUpdate) {
   const Value x = b.input(f64({64}), "x");
   const Value updates = ops::full(b, DType::f64, {5000, 32}, 1);
   const Value starts = ops::rem(ops::iota(b, DType::i32, {5000, 1}, 0), ops::full(b, DType::i32, {5000, 1}, 33));
-  b.output(ops::scatter(ops::zeros_like(x), starts, updates, {.update_window_dims = {1}, .scatter_dims_to_operand_dims = {0}, .index_vector_dim = 1, .kind = ops::Combine::add}), "y");
+  b.output(ops::scatter(ops::zeros_like(x), starts, updates,
+                        {.update_window_dims = {1},
+                         .scatter_dims_to_operand_dims = {0},
+                         .index_vector_dim = 1,
+                         .kind = ops::Combine::add}),
+           "y");
   expect_same(g);
 }
 
@@ -175,8 +199,13 @@ TEST(Fusion, MoreTripsThanPromisedAreAnError) {
   Builder b(g, catalog().operators);
   const Value x = b.input(f64({}), "x");
   const Values state{x};
-  b.output(ops::while_(state, {}, [](ValuesIn v) -> Values { return {ops::compare(v[0], ops::scalar(*v[0].builder, DType::f64, 10), ops::Direction::lt)}; },
-                       [](ValuesIn v) -> Values { return {ops::add(v[0], ops::scalar(*v[0].builder, DType::f64, 1))}; }, 3)[0], "y");
+  b.output(ops::while_(
+               state, {},
+               [](ValuesIn v) -> Values {
+                 return {ops::compare(v[0], ops::scalar(*v[0].builder, DType::f64, 10), ops::Direction::lt)};
+               },
+               [](ValuesIn v) -> Values { return {ops::add(v[0], ops::scalar(*v[0].builder, DType::f64, 1))}; }, 3)[0],
+           "y");
   const runtime::Executable e(runtime::open_device("cpu"), g, catalog());
   const HostValues in{HostTensor::scalar(DType::f64, 0)};
   EXPECT_THROW(e.run(in), NumericalError);

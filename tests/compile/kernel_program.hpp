@@ -34,9 +34,15 @@ struct Body {
   Builder& b;
   std::vector<Value> index, buffer;
 
-  Value i64(std::int64_t x) const { return b.emit1("constant", {}, ops::ConstantAttrs{HostTensor::scalar_i64(DType::i64, x)}); }
-  Value number(DType t, double x) const { return b.emit1("constant", {}, ops::ConstantAttrs{HostTensor::scalar(t, x)}); }
-  Value op(std::string_view name, std::initializer_list<Value> in, AnyAttrs attrs = {}) const { return b.emit1(name, in, std::move(attrs)); }
+  Value i64(std::int64_t x) const {
+    return b.emit1("constant", {}, ops::ConstantAttrs{HostTensor::scalar_i64(DType::i64, x)});
+  }
+  Value number(DType t, double x) const {
+    return b.emit1("constant", {}, ops::ConstantAttrs{HostTensor::scalar(t, x)});
+  }
+  Value op(std::string_view name, std::initializer_list<Value> in, AnyAttrs attrs = {}) const {
+    return b.emit1(name, in, std::move(attrs));
+  }
   Value add(Value x, Value y) const { return op("add", {x, y}); }
   Value sub(Value x, Value y) const { return op("sub", {x, y}); }
   Value mul(Value x, Value y) const { return op("mul", {x, y}); }
@@ -46,7 +52,8 @@ struct Body {
   void store(std::size_t k, Value at, Value x) const { b.emit("lir.store", {buffer[k], at, x}); }
   Value convert(Value x, DType t) const { return op("convert", {x}, ops::DTypeAttrs{t}); }
   Value compare(Value x, Value y, ops::Direction d) const { return op("compare", {x, y}, ops::CompareAttrs{d}); }
-  Values loop(Value lower, Value upper, std::vector<Value> carried, const std::function<Values(Value, ValuesIn)>& body, lir::ForAttrs attrs = {}) const {
+  Values loop(Value lower, Value upper, std::vector<Value> carried, const std::function<Values(Value, ValuesIn)>& body,
+              lir::ForAttrs attrs = {}) const {
     std::vector<Value> in{lower, upper};
     in.insert(in.end(), carried.begin(), carried.end());
     const RegionBody region = [&](ValuesIn a) { return body(a[0], a.subspan(1)); };
@@ -57,11 +64,14 @@ struct Body {
     std::vector<Value> in{lower, upper};
     in.insert(in.end(), identities.begin(), identities.end());
     const std::size_t n = identities.size();
-    const RegionBody regions[] = {[&](ValuesIn a) { return term(a[0]); }, [&](ValuesIn a) { return combine(a.first(n), a.subspan(n)); }};
+    const RegionBody regions[] = {[&](ValuesIn a) { return term(a[0]); },
+                                  [&](ValuesIn a) { return combine(a.first(n), a.subspan(n)); }};
     return b.emit("lir.reduce", in, {}, regions);
   }
   Value sum(Value lower, Value upper, Value zero, const std::function<Value(Value)>& term) const {
-    return reduce(lower, upper, {zero}, [&](Value i) { return Values{term(i)}; }, [&](ValuesIn a, ValuesIn c) { return Values{add(a[0], c[0])}; })[0];
+    return reduce(
+        lower, upper, {zero}, [&](Value i) { return Values{term(i)}; },
+        [&](ValuesIn a, ValuesIn c) { return Values{add(a[0], c[0])}; })[0];
   }
   Values branch(Value predicate, const std::function<Values()>& yes, const std::function<Values()>& no) const {
     const RegionBody regions[] = {[&](ValuesIn) { return yes(); }, [&](ValuesIn) { return no(); }};
@@ -76,7 +86,8 @@ class Program {
     TensorType type{t, {Dim(count)}, Space::host};
     return builder_.input(type, "b" + std::to_string(buffers_++));
   }
-  void kernel(std::vector<std::int64_t> extents, std::vector<Value> buffers, int writes, const std::function<void(const Body&)>& body) {
+  void kernel(std::vector<std::int64_t> extents, std::vector<Value> buffers, int writes,
+              const std::function<void(const Body&)>& body) {
     lir::KernelAttrs attrs;
     attrs.name = "k" + std::to_string(kernels_++);
     attrs.policy = extents.size() == 1 ? lir::Policy::range : lir::Policy::mdrange;
@@ -84,7 +95,9 @@ class Program {
     attrs.writes = writes;
     const RegionBody region = [&](ValuesIn in) -> Values {
       const std::size_t dims = extents.size();
-      Body k{builder_, {in.begin(), in.begin() + static_cast<std::ptrdiff_t>(dims)}, {in.begin() + static_cast<std::ptrdiff_t>(dims), in.end()}};
+      Body k{builder_,
+             {in.begin(), in.begin() + static_cast<std::ptrdiff_t>(dims)},
+             {in.begin() + static_cast<std::ptrdiff_t>(dims), in.end()}};
       body(k);
       return {};
     };
@@ -122,7 +135,8 @@ inline std::vector<HostTensor> run(runtime::Device& device, const Graph& g, std:
 
 inline std::vector<emit_llvm::Isa> host_levels() {
   std::vector<emit_llvm::Isa> all;
-  for (auto i : {emit_llvm::Isa::generic, emit_llvm::Isa::avx2, emit_llvm::Isa::avx512}) if (i <= emit_llvm::best_host_isa()) all.push_back(i);
+  for (auto i : {emit_llvm::Isa::generic, emit_llvm::Isa::avx2, emit_llvm::Isa::avx512})
+    if (i <= emit_llvm::best_host_isa()) all.push_back(i);
   return all;
 }
 inline std::shared_ptr<cpu::CpuDevice> device_of(emit_llvm::Isa isa, int threads = 1) {
@@ -133,7 +147,9 @@ inline HostTensor random_tensor(DType t, std::int64_t n, unsigned seed, double l
   std::mt19937 g(seed);
   std::uniform_real_distribution<double> d(low, high);
   HostTensor x(t, {n});
-  for (std::int64_t i = 0; i < n; ++i) is_complex(t) ? x.set_c128(i, {d(g), d(g)}) : x.set_f64(i, is_integer(t) || t == DType::boolean ? std::round(d(g)) : d(g));
+  for (std::int64_t i = 0; i < n; ++i)
+    is_complex(t) ? x.set_c128(i, {d(g), d(g)})
+                  : x.set_f64(i, is_integer(t) || t == DType::boolean ? std::round(d(g)) : d(g));
   return x;
 }
 
@@ -156,10 +172,12 @@ inline std::vector<HostTensor> run_everywhere(const Program& p, const std::vecto
       const auto device = device_of(isa, threads);
       const std::vector<HostTensor> r = run(*device, p.graph(), data);
       if (one.empty()) one = r;
-      for (std::size_t i = 0; i < r.size(); ++i) EXPECT_TRUE(r[i].identical(one[i])) << "buffer " << i << ", " << threads << " threads, " << name(isa);
+      for (std::size_t i = 0; i < r.size(); ++i)
+        EXPECT_TRUE(r[i].identical(one[i])) << "buffer " << i << ", " << threads << " threads, " << name(isa);
     }
     if (first.empty() || !same) first = one;
-    for (std::size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(alike(first[i], one[i])) << "buffer " << i << " at " << name(isa);
+    for (std::size_t i = 0; i < one.size(); ++i)
+      EXPECT_TRUE(alike(first[i], one[i])) << "buffer " << i << " at " << name(isa);
   }
   return first;
 }

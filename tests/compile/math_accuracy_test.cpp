@@ -20,7 +20,7 @@ using MpfrUnary = int (*)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
 struct Case {
   const char* op;
   MpfrUnary exact;
-  double low, high;         ///< Uniform samples come from here, half of all; the other half are random bits.
+  double low, high;  ///< Uniform samples come from here, half of all; the other half are random bits.
   double f32_ulp, f64_ulp;
   MpfrUnary unit = nullptr;  ///< Errors count in units of this where it is larger than the result, as near some zeros.
 };
@@ -101,51 +101,75 @@ int digamma_unit(mpfr_ptr y, mpfr_srcptr x, mpfr_rnd_t r) {
   return at_least_one(y);
 }
 
-const Case cases[] = {{"exp", mpfr_exp, -104, 90, 1.5, 1.5},       {"expm1", mpfr_expm1, -3, 3, 2, 2},
-                      {"log", mpfr_log, 0, 4, 1.5, 1.5},           {"log1p", mpfr_log1p, -1, 2, 2, 2},
-                      {"rsqrt", inverse_sqrt, 0, 10, 2, 2},        {"cbrt", mpfr_cbrt, -10, 10, 1.5, 1.5},
-                      {"sin", mpfr_sin, -100, 100, 1.5, 1.5},      {"cos", mpfr_cos, -100, 100, 1.5, 1.5},
-                      {"tan", mpfr_tan, -10, 10, 1, 4},            {"asin", mpfr_asin, -1, 1, 2, 4},
-                      {"acos", mpfr_acos, -1, 1, 2, 4},            {"atan", mpfr_atan, -5, 5, 2, 2},
-                      {"sinh", mpfr_sinh, -5, 5, 2.5, 4},          {"cosh", mpfr_cosh, -5, 5, 2.5, 4},
-                      {"tanh", mpfr_tanh, -4, 4, 2, 4},            {"erf", mpfr_erf, -4, 4, 2, 4},
+const Case cases[] = {{"exp", mpfr_exp, -104, 90, 1.5, 1.5},
+                      {"expm1", mpfr_expm1, -3, 3, 2, 2},
+                      {"log", mpfr_log, 0, 4, 1.5, 1.5},
+                      {"log1p", mpfr_log1p, -1, 2, 2, 2},
+                      {"rsqrt", inverse_sqrt, 0, 10, 2, 2},
+                      {"cbrt", mpfr_cbrt, -10, 10, 1.5, 1.5},
+                      {"sin", mpfr_sin, -100, 100, 1.5, 1.5},
+                      {"cos", mpfr_cos, -100, 100, 1.5, 1.5},
+                      {"tan", mpfr_tan, -10, 10, 1, 4},
+                      {"asin", mpfr_asin, -1, 1, 2, 4},
+                      {"acos", mpfr_acos, -1, 1, 2, 4},
+                      {"atan", mpfr_atan, -5, 5, 2, 2},
+                      {"sinh", mpfr_sinh, -5, 5, 2.5, 4},
+                      {"cosh", mpfr_cosh, -5, 5, 2.5, 4},
+                      {"tanh", mpfr_tanh, -4, 4, 2, 4},
+                      {"erf", mpfr_erf, -4, 4, 2, 4},
                       {"erfc", mpfr_erfc, -4, 12, 1.5, 4},
-                      {"erfinv", inverse_erf, -1, 1, 4, 8},        {"lgamma", log_gamma, -12, 20, 4, 8, log_gamma_unit},
+                      {"erfinv", inverse_erf, -1, 1, 4, 8},
+                      {"lgamma", log_gamma, -12, 20, 4, 8, log_gamma_unit},
                       {"digamma", digamma, -12, 20, 4, 8, digamma_unit}};
 
-template <class T> T random_bits(std::mt19937_64& g) {
+template <class T>
+T random_bits(std::mt19937_64& g) {
   using U = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   return std::bit_cast<T>(static_cast<U>(g()));
 }
 
 std::int64_t sample_count() { return std::getenv("RLX_FULL_MATH") ? 1 << 22 : 1 << 14; }
 
-template <class T> std::vector<T> samples(const Case& c) {
+template <class T>
+std::vector<T> samples(const Case& c) {
   std::mt19937_64 g(7);
   std::uniform_real_distribution<double> inside(c.low, c.high);
-  std::vector<T> x = {0, T(-0.0), 1, -1, std::numeric_limits<T>::infinity(), -std::numeric_limits<T>::infinity(),
-                      std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::min(),
-                      std::numeric_limits<T>::max(), -std::numeric_limits<T>::max()};
+  std::vector<T> x = {0,
+                      T(-0.0),
+                      1,
+                      -1,
+                      std::numeric_limits<T>::infinity(),
+                      -std::numeric_limits<T>::infinity(),
+                      std::numeric_limits<T>::quiet_NaN(),
+                      std::numeric_limits<T>::denorm_min(),
+                      std::numeric_limits<T>::min(),
+                      std::numeric_limits<T>::max(),
+                      -std::numeric_limits<T>::max()};
   while (static_cast<std::int64_t>(x.size()) < sample_count()) {
     x.push_back(static_cast<T>(inside(g)));
     x.push_back(random_bits<T>(g));
     // Near zeros and switches of method, which lie at round numbers and multiples of pi / 2.
     const double near = static_cast<double>(static_cast<int>(g() % 64) - 32) * (g() % 2 ? 0.25 : 1.5707963267948966);
-    x.push_back(static_cast<T>(near * (1 + (static_cast<double>(g() % 1000) - 500) * std::numeric_limits<T>::epsilon())));
+    x.push_back(
+        static_cast<T>(near * (1 + (static_cast<double>(g() % 1000) - 500) * std::numeric_limits<T>::epsilon())));
   }
   return x;
 }
 
 /// Distance in units of the last place of the exact value, as MPFR has it.
-template <class T> double ulps(T got, mpfr_srcptr exact, mpfr_srcptr unit = nullptr) {
-  const T nearest = sizeof(T) == 4 ? static_cast<T>(mpfr_get_flt(exact, MPFR_RNDN)) : static_cast<T>(mpfr_get_d(exact, MPFR_RNDN));
+template <class T>
+double ulps(T got, mpfr_srcptr exact, mpfr_srcptr unit = nullptr) {
+  const T nearest =
+      sizeof(T) == 4 ? static_cast<T>(mpfr_get_flt(exact, MPFR_RNDN)) : static_cast<T>(mpfr_get_d(exact, MPFR_RNDN));
   if (mpfr_nan_p(exact)) return std::isnan(got) ? 0 : 1e30;
   if (got == nearest) return 0;
   if (std::isnan(got)) return 1e30;
   if (std::isinf(got) || std::isinf(nearest)) {
     // One step beyond the largest number counts as one unit.
     const T largest = std::numeric_limits<T>::max();
-    return std::fabs(got) >= largest && std::fabs(nearest) >= largest && std::signbit(got) == std::signbit(nearest) ? 1 : 1e30;
+    return std::fabs(got) >= largest && std::fabs(nearest) >= largest && std::signbit(got) == std::signbit(nearest)
+               ? 1
+               : 1e30;
   }
   int exponent = std::numeric_limits<T>::min_exponent;
   if (mpfr_regular_p(exact)) exponent = std::max<int>(exponent, static_cast<int>(mpfr_get_exp(exact)));
@@ -160,7 +184,9 @@ template <class T> double ulps(T got, mpfr_srcptr exact, mpfr_srcptr unit = null
   return r;
 }
 
-template <class T> std::vector<T> evaluate(emit_llvm::Isa isa, const char* op, const std::vector<T>& x, const std::vector<T>* y = nullptr) {
+template <class T>
+std::vector<T> evaluate(emit_llvm::Isa isa, const char* op, const std::vector<T>& x,
+                        const std::vector<T>* y = nullptr) {
   const DType t = sizeof(T) == 4 ? DType::f32 : DType::f64;
   const auto n = static_cast<std::int64_t>(x.size());
   Program p;
@@ -178,7 +204,8 @@ template <class T> std::vector<T> evaluate(emit_llvm::Isa isa, const char* op, c
   return {values.begin(), values.end()};
 }
 
-template <class T> void measure(const Case& c, double limit) {
+template <class T>
+void measure(const Case& c, double limit) {
   const std::vector<T> x = samples<T>(c);
   const std::vector<T> got = evaluate<T>(emit_llvm::best_host_isa(), c.op, x);
   double worst = 0;
@@ -207,18 +234,38 @@ template <class T> void measure(const Case& c, double limit) {
   EXPECT_LE(worst, limit) << c.op << " " << type << " at " << where;
 }
 
-TEST(MathAccuracy, UnaryF32) { for (const Case& c : cases) measure<float>(c, c.f32_ulp); }
-TEST(MathAccuracy, UnaryF64) { for (const Case& c : cases) measure<double>(c, c.f64_ulp); }
+TEST(MathAccuracy, UnaryF32) {
+  for (const Case& c : cases) measure<float>(c, c.f32_ulp);
+}
+TEST(MathAccuracy, UnaryF64) {
+  for (const Case& c : cases) measure<double>(c, c.f64_ulp);
+}
 
 using MpfrBinary = int (*)(mpfr_ptr, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t);
 
-template <class T> void measure_pair(const char* op, MpfrBinary exact, double low, double high, double limit) {
+template <class T>
+void measure_pair(const char* op, MpfrBinary exact, double low, double high, double limit) {
   std::mt19937_64 g(11);
   std::uniform_real_distribution<double> base(0, 4), exponent(low, high);
   const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
-  const T special[] = {0, T(-0.0), 1, -1, 2, -2, T(0.5), T(-0.5), 3, -3, inf, -inf, nan, std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::max()};
+  const T special[] = {0,
+                       T(-0.0),
+                       1,
+                       -1,
+                       2,
+                       -2,
+                       T(0.5),
+                       T(-0.5),
+                       3,
+                       -3,
+                       inf,
+                       -inf,
+                       nan,
+                       std::numeric_limits<T>::denorm_min(),
+                       std::numeric_limits<T>::max()};
   std::vector<T> x, y;
-  for (T a : special) for (T b : special) x.push_back(a), y.push_back(b);
+  for (T a : special)
+    for (T b : special) x.push_back(a), y.push_back(b);
   while (static_cast<std::int64_t>(x.size()) < sample_count()) {
     x.push_back(static_cast<T>(base(g))), y.push_back(static_cast<T>(exponent(g)));
     x.push_back(random_bits<T>(g)), y.push_back(random_bits<T>(g));
@@ -240,12 +287,11 @@ template <class T> void measure_pair(const char* op, MpfrBinary exact, double lo
       where = i;
     }
     const bool negative = mpfr_signbit(r);
-    if (mpfr_zero_p(r)) {
-      EXPECT_EQ(std::signbit(got[i]), negative) << op << "(" << x[i] << ", " << y[i] << ")";
-    }
+    if (mpfr_zero_p(r)) { EXPECT_EQ(std::signbit(got[i]), negative) << op << "(" << x[i] << ", " << y[i] << ")"; }
   }
   mpfr_clears(a, b, r, static_cast<mpfr_ptr>(nullptr));
-  std::printf("  %-6s %s worst %.3f ulp at %.17g, %.17g\n", op, sizeof(T) == 4 ? "f32" : "f64", worst, static_cast<double>(x[where]), static_cast<double>(y[where]));
+  std::printf("  %-6s %s worst %.3f ulp at %.17g, %.17g\n", op, sizeof(T) == 4 ? "f32" : "f64", worst,
+              static_cast<double>(x[where]), static_cast<double>(y[where]));
   EXPECT_LE(worst, limit) << op << "(" << x[where] << ", " << y[where] << ")";
 }
 
@@ -267,8 +313,12 @@ TEST(MathAccuracy, SameBitsAtEveryLevel) {
       const auto w = evaluate<double>(isa, c.op, z);
       if (first.empty()) first = y, first64 = w;
       for (std::size_t i = 0; i < x.size(); ++i) {
-        ASSERT_TRUE(std::isnan(first[i]) || std::bit_cast<std::uint32_t>(first[i]) == std::bit_cast<std::uint32_t>(y[i])) << c.op << "(" << x[i] << ") " << name(isa);
-        ASSERT_TRUE(std::isnan(first64[i]) || std::bit_cast<std::uint64_t>(first64[i]) == std::bit_cast<std::uint64_t>(w[i])) << c.op << "(" << z[i] << ") " << name(isa);
+        ASSERT_TRUE(std::isnan(first[i]) ||
+                    std::bit_cast<std::uint32_t>(first[i]) == std::bit_cast<std::uint32_t>(y[i]))
+            << c.op << "(" << x[i] << ") " << name(isa);
+        ASSERT_TRUE(std::isnan(first64[i]) ||
+                    std::bit_cast<std::uint64_t>(first64[i]) == std::bit_cast<std::uint64_t>(w[i]))
+            << c.op << "(" << z[i] << ") " << name(isa);
       }
     }
   }

@@ -39,10 +39,12 @@ std::vector<AnyAttrs> attributes(const Op& op) {
   if (op.name() == "convert" || op.name() == "bitcast")
     for (int t = 0; t < dtype_count; ++t) all.push_back(ops::DTypeAttrs{static_cast<DType>(t)});
   else if (op.name() == "compare")
-    for (auto d : {ops::Direction::eq, ops::Direction::ne, ops::Direction::lt, ops::Direction::le, ops::Direction::gt, ops::Direction::ge})
+    for (auto d : {ops::Direction::eq, ops::Direction::ne, ops::Direction::lt, ops::Direction::le, ops::Direction::gt,
+                   ops::Direction::ge})
       all.push_back(ops::CompareAttrs{d});
   else if (op.name() == "reduce_precision")
-    for (auto [e, m] : {std::pair{5, 10}, {8, 7}, {4, 3}, {8, 23}, {11, 52}, {2, 1}, {1, 0}, {15, 0}}) all.push_back(ops::ReducePrecisionAttrs{e, m});
+    for (auto [e, m] : {std::pair{5, 10}, {8, 7}, {4, 3}, {8, 23}, {11, 52}, {2, 1}, {1, 0}, {15, 0}})
+      all.push_back(ops::ReducePrecisionAttrs{e, m});
   else all.push_back(op.default_attrs());
   return all;
 }
@@ -54,20 +56,20 @@ std::vector<Case> cases_of(const Op& op) {
     for (const Operand& o : op.operands()) {
       const auto wanted = static_cast<DType>(t);
       if (o.dtypes.contains(wanted)) in.push_back(wanted);
-      else if (o.dtypes.contains(DType::boolean) && &o == op.operands().data()) in.push_back(DType::boolean);  // a predicate
+      else if (o.dtypes.contains(DType::boolean) && &o == op.operands().data())
+        in.push_back(DType::boolean);  // a predicate
     }
     if (in.size() != op.operands().size()) continue;
     Types types;
     for (DType d : in) types.emplace_back(TensorType{d, {Dim(4)}});
     const Signature s{types};
     const std::vector<AnyAttrs> choices = attributes(op);
-    for (std::size_t a = 0; a < choices.size(); ++a) {  // iterators of AnyAttrs convert to it, which confuses their comparison
+    for (std::size_t a = 0; a < choices.size();
+         ++a) {  // iterators of AnyAttrs convert to it, which confuses their comparison
       const AnyAttrs& attrs = choices[a];
       try {
         op.check(attrs, s);
-      } catch (const VerifyError&) {
-        continue;
-      }
+      } catch (const VerifyError&) { continue; }
       Case c{&op, in, attrs, std::get<TensorType>(op.infer(attrs, s).at(0)).dtype, {}};
       c.title = describe(c);
       all.push_back(c);
@@ -81,9 +83,12 @@ std::vector<double> special_numbers(DType t, bool complex_part) {
   const double inf = INFINITY;
   if (complex_part) return {0, -0.0, 1, -1, 0.5, -2.5, 3, inf, -inf, NAN};
   std::vector<double> v = {0, -0.0, 1, -1, 0.5, -0.5, 2, -2, 1.5, -2.5, 3, -7, 100, inf, -inf, NAN};
-  if (t == DType::f64) for (double x : {5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, -1e300, 1e-300}) v.push_back(x);
-  else if (t == DType::f16) for (double x : {6e-8, 6.2e-5, 65504., -60000.}) v.push_back(x);
-  else for (double x : {1.4e-45, 1.1754943508222875e-38, 3.4028234663852886e38, -1e30, 1e-30}) v.push_back(x);
+  if (t == DType::f64)
+    for (double x : {5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, -1e300, 1e-300}) v.push_back(x);
+  else if (t == DType::f16)
+    for (double x : {6e-8, 6.2e-5, 65504., -60000.}) v.push_back(x);
+  else
+    for (double x : {1.4e-45, 1.1754943508222875e-38, 3.4028234663852886e38, -1e30, 1e-30}) v.push_back(x);
   return v;
 }
 std::vector<std::int64_t> special_integers(DType t) {
@@ -116,7 +121,10 @@ void set_random(HostTensor& x, std::int64_t i, std::mt19937_64& g) {
   std::uniform_real_distribution<double> near(-4, 4), unit(-1, 1), exponent(-20, 20);
   auto number = [&] {
     const auto kind = g() % 4;
-    return kind == 0 ? near(g) : kind == 1 ? unit(g) : kind == 2 ? std::ldexp(unit(g), static_cast<int>(exponent(g))) : std::fabs(near(g)) * 4;
+    return kind == 0   ? near(g)
+           : kind == 1 ? unit(g)
+           : kind == 2 ? std::ldexp(unit(g), static_cast<int>(exponent(g)))
+                       : std::fabs(near(g)) * 4;
   };
   if (is_complex(t)) x.set_c128(i, {g() % 2 ? near(g) : number(), near(g)});
   else if (float8.contains(t)) x.mutable_data()[i] = static_cast<std::byte>(g());
@@ -146,15 +154,25 @@ std::vector<HostTensor> operands(const Case& c) {
 }
 
 // --- Comparison.
-struct Format { int digits, lowest; };  ///< Bits of the mantissa; exponent of the smallest normal number, as frexp has it.
+struct Format {
+  int digits, lowest;
+};  ///< Bits of the mantissa; exponent of the smallest normal number, as frexp has it.
 Format format_of(DType t) {
   switch (real_of(t)) {
-    case DType::f16: return {11, -13};
-    case DType::bf16: return {8, -125};
-    case DType::f32: return {24, -125};
-    case DType::f8e4m3fn: case DType::f8e4m3fnuz: return {4, -6};
-    case DType::f8e5m2: case DType::f8e5m2fnuz: return {3, -14};
-    default: return {53, -1021};
+    case DType::f16:
+      return {11, -13};
+    case DType::bf16:
+      return {8, -125};
+    case DType::f32:
+      return {24, -125};
+    case DType::f8e4m3fn:
+    case DType::f8e4m3fnuz:
+      return {4, -6};
+    case DType::f8e5m2:
+    case DType::f8e5m2fnuz:
+      return {3, -14};
+    default:
+      return {53, -1021};
   }
 }
 /// One unit in the last place of a number of this size.
@@ -167,8 +185,9 @@ double unit_at(DType t, double size) {
 
 /// Operators whose every result is one rounding of the exact one.
 bool is_exact(std::string_view op) {
-  static constexpr std::string_view inexact[] = {"exp", "expm1", "log", "log1p", "rsqrt", "cbrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
-                                                 "sinh", "cosh", "tanh", "erf", "erfc", "erfinv", "lgamma", "digamma", "pow"};
+  static constexpr std::string_view inexact[] = {"exp", "expm1", "log",    "log1p",  "rsqrt",   "cbrt", "sin",  "cos",
+                                                 "tan", "asin",  "acos",   "atan",   "atan2",   "sinh", "cosh", "tanh",
+                                                 "erf", "erfc",  "erfinv", "lgamma", "digamma", "pow"};
   return std::find(std::begin(inexact), std::end(inexact), op) == std::end(inexact);
 }
 double allowed_ulps(const Case& c) {
@@ -179,7 +198,8 @@ double allowed_ulps(const Case& c) {
 
 bool same(double a, double b) { return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b); }
 
-std::string wrong_real(const Case& c, const std::vector<HostTensor>& in, std::int64_t i, const HostTensor& got, const HostTensor& want) {
+std::string wrong_real(const Case& c, const std::vector<HostTensor>& in, std::int64_t i, const HostTensor& got,
+                       const HostTensor& want) {
   if (!is_floating(c.out) && !float8.contains(c.out)) {
     if (got.get_u64(i) == want.get_u64(i)) return {};
     return std::to_string(got.get_i64(i)).append(" for ").append(std::to_string(want.get_i64(i)));
@@ -191,7 +211,8 @@ std::string wrong_real(const Case& c, const std::vector<HostTensor>& in, std::in
   double unit = unit_at(c.out, std::fabs(w));
   // Between its negative zeros the reference of these is itself precise in absolute terms only.
   const std::string_view op = c.op->name();
-  if ((op == "lgamma" || op == "digamma") && in[0].get_f64(i) < 0) unit = std::max(unit, unit_at(c.out, 4 + std::fabs(op == "lgamma" ? std::lgamma(-in[0].get_f64(i)) : 0)));
+  if ((op == "lgamma" || op == "digamma") && in[0].get_f64(i) < 0)
+    unit = std::max(unit, unit_at(c.out, 4 + std::fabs(op == "lgamma" ? std::lgamma(-in[0].get_f64(i)) : 0)));
   if (op == "digamma") unit = std::max(unit, 2 * unit_at(c.out, 0.5));
   if (std::isfinite(g) && std::isfinite(w) && g != 0 && std::fabs(g - w) <= allowed_ulps(c) * unit) return {};
   if (g == w && w == 0 && !is_exact(op)) return text;  // the sign of a zero counts
@@ -200,13 +221,16 @@ std::string wrong_real(const Case& c, const std::vector<HostTensor>& in, std::in
 }
 
 /// Relative to the modulus; parts that are not finite must agree where annex G is followed.
-std::string wrong_complex(const Case& c, const std::vector<HostTensor>& in, std::int64_t i, const HostTensor& got, const HostTensor& want) {
+std::string wrong_complex(const Case& c, const std::vector<HostTensor>& in, std::int64_t i, const HostTensor& got,
+                          const HostTensor& want) {
   const std::complex<double> g = got.get_c128(i), w = want.get_c128(i);
   if (same(g.real(), w.real()) && same(g.imag(), w.imag())) return {};
   bool special = false;
-  for (const HostTensor& x : in) special |= !std::isfinite(x.get_c128(i).real()) || !std::isfinite(x.get_c128(i).imag());
+  for (const HostTensor& x : in)
+    special |= !std::isfinite(x.get_c128(i).real()) || !std::isfinite(x.get_c128(i).imag());
   const std::string_view op = c.op->name();
-  if (special && (op == "mul" || op == "pow" || op == "fma")) return {};  // products do not repair infinities as annex G does
+  if (special && (op == "mul" || op == "pow" || op == "fma"))
+    return {};  // products do not repair infinities as annex G does
   const double size = std::hypot(w.real(), w.imag()), epsilon = std::ldexp(1.0, 1 - format_of(c.out).digits);
   double amplified = 1;
   if (op == "pow") amplified += std::abs(in[1].get_c128(i) * std::log(in[0].get_c128(i)));
@@ -215,9 +239,13 @@ std::string wrong_complex(const Case& c, const std::vector<HostTensor>& in, std:
   if (std::isfinite(size) && error <= 8 * amplified * epsilon * size + unit_at(c.out, 0)) return {};
   // NaN counts as alike with any sign of infinity or zero that annex G leaves open.
   const bool open = std::isnan(w.real()) || std::isnan(w.imag());
-  auto part = [open](double a, double b) { return std::isnan(a) ? std::isnan(b) : a == b || (open && std::isinf(a) && a == -b); };
+  auto part = [open](double a, double b) {
+    return std::isnan(a) ? std::isnan(b) : a == b || (open && std::isinf(a) && a == -b);
+  };
   if (!std::isfinite(size) && part(g.real(), w.real()) && part(g.imag(), w.imag())) return {};
-  if (special && std::isfinite(size) && std::fabs(g.real() - w.real()) <= epsilon * 8 && std::fabs(g.imag() - w.imag()) <= epsilon * 8) return {};
+  if (special && std::isfinite(size) && std::fabs(g.real() - w.real()) <= epsilon * 8 &&
+      std::fabs(g.imag() - w.imag()) <= epsilon * 8)
+    return {};
   char text[160];
   std::snprintf(text, sizeof text, "(%.17g, %.17g) for (%.17g, %.17g)", g.real(), g.imag(), w.real(), w.imag());
   return text;
@@ -225,7 +253,8 @@ std::string wrong_complex(const Case& c, const std::vector<HostTensor>& in, std:
 
 std::string written(const HostTensor& x, std::int64_t i) {
   char text[80] = "";
-  if (is_complex(x.dtype())) std::snprintf(text, sizeof text, " (%.17g, %.17g)", x.get_c128(i).real(), x.get_c128(i).imag());
+  if (is_complex(x.dtype()))
+    std::snprintf(text, sizeof text, " (%.17g, %.17g)", x.get_c128(i).real(), x.get_c128(i).imag());
   else if (is_integer(x.dtype())) std::snprintf(text, sizeof text, " %lld", static_cast<long long>(x.get_i64(i)));
   else std::snprintf(text, sizeof text, " %.17g", x.get_f64(i));
   return text;
@@ -277,7 +306,8 @@ void examine(const Case& c, const Prepared& p, const HostTensor& got, emit_llvm:
   int shown = 0, count = 0;
   std::string list;
   for (std::int64_t i = 0; i < got.numel(); ++i) {
-    const std::string why = is_complex(c.out) ? wrong_complex(c, p.in, i, got, p.want) : wrong_real(c, p.in, i, got, p.want);
+    const std::string why =
+        is_complex(c.out) ? wrong_complex(c, p.in, i, got, p.want) : wrong_real(c, p.in, i, got, p.want);
     if (why.empty()) continue;
     ++count;
     if (++shown > 6) continue;
@@ -318,10 +348,12 @@ TEST_P(ScalarCoverage, AgreesWithReference) { cover(registry().get(GetParam()));
 std::vector<std::string> subjects() {
   std::vector<std::string> all;
   for (const Op* op : registry().all())
-    if (op->has_trait(Trait::elementwise) && op->is_primitive() && !op->name().starts_with("lir.")) all.emplace_back(op->name());
+    if (op->has_trait(Trait::elementwise) && op->is_primitive() && !op->name().starts_with("lir."))
+      all.emplace_back(op->name());
   return all;
 }
-INSTANTIATE_TEST_SUITE_P(Ops, ScalarCoverage, ::testing::ValuesIn(subjects()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Ops, ScalarCoverage, ::testing::ValuesIn(subjects()),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace rlx

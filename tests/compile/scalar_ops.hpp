@@ -1,5 +1,6 @@
-// Scalar operators for kernel bodies built by hand: names and result types only, no meaning. What they must compute is said
-// by the tests themselves, so that emitters are not compared with the same code that the operators' references use.
+// Scalar operators for kernel bodies built by hand: names and result types only, no meaning. What they must compute is
+// said by the tests themselves, so that emitters are not compared with the same code that the operators' references
+// use.
 #pragma once
 #include <rlx/compile/lir.hpp>
 #include <rlx/ir/op.hpp>
@@ -13,9 +14,18 @@ namespace rlx::test {
 
 inline constexpr Operand scalar_operands[] = {{"x", storable, OperandKind::tensor, true}};
 
-template <class A> Types like_last(const A&, const Signature& s) { return {TensorType{s.dtype(s.size() - 1)}}; }
-template <class A> Types as_bool(const A&, const Signature&) { return {TensorType{DType::boolean}}; }
-template <class A> Types real_part(const A&, const Signature& s) { return {TensorType{real_of(s.dtype(0))}}; }
+template <class A>
+Types like_last(const A&, const Signature& s) {
+  return {TensorType{s.dtype(s.size() - 1)}};
+}
+template <class A>
+Types as_bool(const A&, const Signature&) {
+  return {TensorType{DType::boolean}};
+}
+template <class A>
+Types real_part(const A&, const Signature& s) {
+  return {TensorType{real_of(s.dtype(0))}};
+}
 inline Types pair_of(const NoAttributes&, const Signature& s) {
   return {TensorType{s.dtype(0) == DType::f64 ? DType::c128 : DType::c64}};
 }
@@ -24,26 +34,80 @@ inline Types of_value(const ops::ConstantAttrs& a, const Signature&) { return {T
 
 /// Definitions live as long as the program.
 template <class A>
-void add_scalar(Registry& r, const std::string& name, Types (*infer)(const A&, const Signature&), Trait traits = Trait::elementwise) {
+void add_scalar(Registry& r, const std::string& name, Types (*infer)(const A&, const Signature&),
+                Trait traits = Trait::elementwise) {
   static std::deque<std::string> names;
   static std::deque<OpDef<A>> definitions;
   if (r.find(name)) return;
   constexpr Never none{"of a test"};
   const std::string& kept = names.emplace_back(name);
-  r.add(definitions.emplace_back(OpDef<A>{.name = std::string_view(kept), .doc = "of a test", .operands = scalar_operands, .constraints = {},
-                                          .infer = infer,
-                                          .meaning = Extern<A>{[](const A&, const ReferenceCall&) -> HostValues { return {}; }},
-                                          .vjp = none, .jvp = none, .batch = none, .shard = none, .cost = none,
-                                          .samples = [] { return std::vector<Sample<A>>{}; }, .traits = traits}));
+  r.add(definitions.emplace_back(
+      OpDef<A>{.name = std::string_view(kept),
+               .doc = "of a test",
+               .operands = scalar_operands,
+               .constraints = {},
+               .infer = infer,
+               .meaning = Extern<A>{[](const A&, const ReferenceCall&) -> HostValues { return {}; }},
+               .vjp = none,
+               .jvp = none,
+               .batch = none,
+               .shard = none,
+               .cost = none,
+               .samples = [] { return std::vector<Sample<A>>{}; },
+               .traits = traits}));
 }
 
 inline Registry make_scalar_registry() {
   Registry r;
   lir::register_ops(r);
-  for (const char* op : {"neg", "sign", "exp", "log", "expm1", "log1p", "sqrt", "rsqrt", "cbrt", "sin", "cos", "tan", "asin", "acos", "atan",
-                         "sinh", "cosh", "tanh", "erf", "erfc", "erfinv", "lgamma", "digamma", "floor", "ceil", "round", "not", "popcount",
-                         "clz", "conj", "add", "sub", "mul", "div", "rem", "pow", "atan2", "min", "max", "and", "or", "xor", "shift_left",
-                         "shift_right_logical", "shift_right_arithmetic", "fma", "select", "clamp"})
+  for (const char* op : {"neg",
+                         "sign",
+                         "exp",
+                         "log",
+                         "expm1",
+                         "log1p",
+                         "sqrt",
+                         "rsqrt",
+                         "cbrt",
+                         "sin",
+                         "cos",
+                         "tan",
+                         "asin",
+                         "acos",
+                         "atan",
+                         "sinh",
+                         "cosh",
+                         "tanh",
+                         "erf",
+                         "erfc",
+                         "erfinv",
+                         "lgamma",
+                         "digamma",
+                         "floor",
+                         "ceil",
+                         "round",
+                         "not",
+                         "popcount",
+                         "clz",
+                         "conj",
+                         "add",
+                         "sub",
+                         "mul",
+                         "div",
+                         "rem",
+                         "pow",
+                         "atan2",
+                         "min",
+                         "max",
+                         "and",
+                         "or",
+                         "xor",
+                         "shift_left",
+                         "shift_right_logical",
+                         "shift_right_arithmetic",
+                         "fma",
+                         "select",
+                         "clamp"})
     add_scalar<NoAttributes>(r, op, like_last<NoAttributes>);
   for (const char* op : {"is_nan", "is_finite"}) add_scalar<NoAttributes>(r, op, as_bool<NoAttributes>);
   for (const char* op : {"abs", "real", "imag"}) add_scalar<NoAttributes>(r, op, real_part<NoAttributes>);
@@ -65,8 +129,12 @@ inline TensorType device_buffer(DType t, std::int64_t n) { return {t, {n}, Space
 /// Words for kernel bodies.
 struct Body {
   Builder& b;
-  Value i64(std::int64_t v) const { return b.emit1("constant", {}, ops::ConstantAttrs{HostTensor::scalar_i64(DType::i64, v)}); }
-  Value constant(DType t, double v) const { return b.emit1("constant", {}, ops::ConstantAttrs{HostTensor::scalar(t, v)}); }
+  Value i64(std::int64_t v) const {
+    return b.emit1("constant", {}, ops::ConstantAttrs{HostTensor::scalar_i64(DType::i64, v)});
+  }
+  Value constant(DType t, double v) const {
+    return b.emit1("constant", {}, ops::ConstantAttrs{HostTensor::scalar(t, v)});
+  }
   Value add(Value x, Value y) const { return b.emit1("add", {x, y}); }
   Value mul(Value x, Value y) const { return b.emit1("mul", {x, y}); }
   Value load(Value buffer, Value i) const { return b.emit1("lir.load", {buffer, i}); }

@@ -30,15 +30,14 @@ class Conformance : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Conformance, NothingFails) {
   const std::string device = GetParam();
-  if (const runtime::Availability a = availability(device); !a.available) GTEST_SKIP() << device << ": " << a.looked_for;
+  if (const runtime::Availability a = availability(device); !a.available)
+    GTEST_SKIP() << device << ": " << a.looked_for;
   const conformance::Summary s = conformance::run(catalog(), {.device = device});
   std::cout << s.to_table();
   EXPECT_EQ(s.counts.failed, 0u);
   EXPECT_GT(s.counts.passed, 0u);
   // The compiler's own kernels cover what there is; a device without libraries is the one to show it.
-  if (device == "oneapi") {
-    EXPECT_LE(s.refused_share(), 0.03);
-  }
+  if (device == "oneapi") { EXPECT_LE(s.refused_share(), 0.03); }
 }
 
 // One program an operator: the OpenCL compiler, the slowest, takes about a minute of processor time for all of them.

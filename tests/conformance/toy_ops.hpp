@@ -14,13 +14,18 @@ using A = ToyAttrs;
 
 inline constexpr Operand toy_operands[] = {{"x", floating}};
 inline constexpr Constraint<A> toy_constraints[] = {
-    {"C1", "0 <= axis < rank(x)", [](const A& a, const Signature& s) -> Answer { return 0 <= a.axis && a.axis < s.rank(0); }}};
+    {"C1", "0 <= axis < rank(x)",
+     [](const A& a, const Signature& s) -> Answer { return 0 <= a.axis && a.axis < s.rank(0); }}};
 inline Types toy_infer(const A&, const Signature& s) { return {s.types[0]}; }
 
 /// x * x, with the derivative 2 x.
 inline Values toy_square(Builder&, const A&, ValuesIn in) { return {ops::mul(in[0], in[0])}; }
-inline Values toy_vjp(const VjpCall<A>& c) { return {ops::mul(c.cotangent[0], ops::mul(c.in[0], ops::full_like(c.in[0], 2)))}; }
-inline Values toy_jvp(const JvpCall<A>& c) { return {ops::mul(c.tangent[0], ops::mul(c.in[0], ops::full_like(c.in[0], 2)))}; }
+inline Values toy_vjp(const VjpCall<A>& c) {
+  return {ops::mul(c.cotangent[0], ops::mul(c.in[0], ops::full_like(c.in[0], 2)))};
+}
+inline Values toy_jvp(const JvpCall<A>& c) {
+  return {ops::mul(c.tangent[0], ops::mul(c.in[0], ops::full_like(c.in[0], 2)))};
+}
 inline Values toy_half_vjp(const VjpCall<A>& c) { return {ops::mul(c.cotangent[0], c.in[0])}; }
 inline Values toy_half_jvp(const JvpCall<A>& c) { return {ops::mul(c.tangent[0], c.in[0])}; }
 inline Batched toy_batch(const BatchCall<A>& c) {
@@ -28,14 +33,20 @@ inline Batched toy_batch(const BatchCall<A>& c) {
 }
 /// The order of one dimension is reversed: a batch rule that forgets to move the axis reverses the members.
 inline Values toy_reverse(Builder&, const A& a, ValuesIn in) { return {ops::reverse(in[0], {a.axis})}; }
-inline Batched toy_forgetful_batch(const BatchCall<A>& c) { return {c.b.emit(c.node.op->name(), {c.in[0]}, c.attrs), {c.axes[0]}}; }
+inline Batched toy_forgetful_batch(const BatchCall<A>& c) {
+  return {c.b.emit(c.node.op->name(), {c.in[0]}, c.attrs), {c.axes[0]}};
+}
 
-inline std::vector<Sample<A>> toy_samples() { return {sample<A>({f64({2, 3})}), sample<A>({f32({2})}, {1}).breaking("C1")}; }
+inline std::vector<Sample<A>> toy_samples() {
+  return {sample<A>({f64({2, 3})}), sample<A>({f32({2})}, {1}).breaking("C1")};
+}
 inline std::vector<Sample<A>> toy_wrong_literal() {
   return {sample<A>({{f64({2}), {2, 3}}}).expects({{4, 8}}), sample<A>({f32({2})}, {1}).breaking("C1")};
 }
 inline std::vector<Sample<A>> toy_unbroken() { return {sample<A>({f64({2, 3})})}; }
-inline std::vector<Sample<A>> toy_accepted() { return {sample<A>({f64({2, 3})}), sample<A>({f32({2})}, {0}).breaking("C1")}; }
+inline std::vector<Sample<A>> toy_accepted() {
+  return {sample<A>({f64({2, 3})}), sample<A>({f32({2})}, {0}).breaking("C1")};
+}
 
 /// A right one, of which the others differ in one slot.
 inline OpDef<A> toy(std::string_view name) {

@@ -36,16 +36,25 @@ TEST(ConformanceToys, RightOnePasses) {
   EXPECT_EQ(failed_kinds(s), Kinds{}) << s.to_table();
   EXPECT_EQ(s.counts.refused, 0u);
   for (const char* kind : {"rules", "refusal", "round_trip", "decomposition", "gradient", "adjoint", "batch", "value"})
-    EXPECT_TRUE(std::any_of(s.cases.begin(), s.cases.end(), [&](const CaseResult& c) { return c.kind == kind; })) << kind;
+    EXPECT_TRUE(std::any_of(s.cases.begin(), s.cases.end(), [&](const CaseResult& c) { return c.kind == kind; }))
+        << kind;
 }
 
 TEST(ConformanceToys, WrongVjp) {
-  static const OpDef<A> def = [] { auto d = toy("toy.vjp"); d.vjp = Vjp<A>{toy_half_vjp}; return d; }();
+  static const OpDef<A> def = [] {
+    auto d = toy("toy.vjp");
+    d.vjp = Vjp<A>{toy_half_vjp};
+    return d;
+  }();
   EXPECT_EQ(failed_kinds(checked(def)), (Kinds{"adjoint", "gradient"}));
 }
 
 TEST(ConformanceToys, WrongJvp) {
-  static const OpDef<A> def = [] { auto d = toy("toy.jvp"); d.jvp = toy_half_jvp; return d; }();
+  static const OpDef<A> def = [] {
+    auto d = toy("toy.jvp");
+    d.jvp = toy_half_jvp;
+    return d;
+  }();
   EXPECT_EQ(failed_kinds(checked(def)), Kinds{"adjoint"});
 }
 
@@ -62,22 +71,38 @@ TEST(ConformanceToys, WrongBatch) {
 }
 
 TEST(ConformanceToys, WrongLiteral) {
-  static const OpDef<A> def = [] { auto d = toy("toy.literal"); d.samples = toy_wrong_literal; return d; }();
+  static const OpDef<A> def = [] {
+    auto d = toy("toy.literal");
+    d.samples = toy_wrong_literal;
+    return d;
+  }();
   EXPECT_EQ(failed_kinds(checked(def)), Kinds{"literal"});
 }
 
 TEST(ConformanceToys, ConstraintWithoutBreakingSample) {
-  static const OpDef<A> def = [] { auto d = toy("toy.unbroken"); d.samples = toy_unbroken; return d; }();
+  static const OpDef<A> def = [] {
+    auto d = toy("toy.unbroken");
+    d.samples = toy_unbroken;
+    return d;
+  }();
   EXPECT_EQ(failed_kinds(checked(def)), Kinds{"refusal"});
 }
 
 TEST(ConformanceToys, BreakingSampleThatIsAccepted) {
-  static const OpDef<A> def = [] { auto d = toy("toy.accepted"); d.samples = toy_accepted; return d; }();
+  static const OpDef<A> def = [] {
+    auto d = toy("toy.accepted");
+    d.samples = toy_accepted;
+    return d;
+  }();
   EXPECT_EQ(failed_kinds(checked(def)), (Kinds{"refusal", "refusal"}));
 }
 
 TEST(ConformanceToys, RuleThatIsNotAnswered) {
-  static const OpDef<A> def = [] { auto d = toy("toy.todo"); d.shard = Never{"todo"}; return d; }();
+  static const OpDef<A> def = [] {
+    auto d = toy("toy.todo");
+    d.shard = Never{"todo"};
+    return d;
+  }();
   EXPECT_EQ(failed_kinds(checked(def)), Kinds{"rules"});
 }
 

@@ -98,7 +98,9 @@ TEST(Attributes, FieldsAreDocumented) {
 }
 
 TEST(Attributes, RefusesMalformedText) {
-  const struct { const char *text, *what; } cases[] = {
+  const struct {
+    const char *text, *what;
+  } cases[] = {
       {"{axis}", "expected \"=\""},
       {"{axis = }", "expected an integer"},
       {"{axis = 1", "expected \"}\""},
@@ -161,14 +163,34 @@ TEST(Attributes, ErrorsInsidePartsHaveTheirPlace) {
 }
 
 TEST(TensorLiteral, PrintsAndReadsBack) {
-  const char* const texts[] = {
-      "none", "f32[](3)", "f32[0]()", "f32[3,0]()", "f32[2,2](1, -0, inf, -inf)", "f64[2](0.1, 1e+300)",
-      "f32[2](0.1, 16777216)", "f16[3](0.1, 65500, 6e-08)", "bf16[2](0.1, 3.39e+38)", "f8e4m3fn[2](450, -0)",
-      "f8e5m2[2](60000, inf)", "f8e4m3fnuz[1](240)", "f8e5m2fnuz[1](0.09)", "c64[1]((1, 2))",
-      "c128[2]((0.1, -0), (inf, 3))", "i4[3](-8, 7, -1)", "i8[2](-128, 127)", "i16[1](-32768)", "i32[1](2147483647)",
-      "i64[2](-9223372036854775808, 9223372036854775807)", "u8[1](255)", "u16[1](65535)", "u32[1](4294967295)",
-      "u64[2](0, 18446744073709551615)", "bool[2](true, false)", "f32[1]0x0100c07f", "f64[1]0x000000000000f8ff",
-      "c64[1]0x0000c07f0000803f"};
+  const char* const texts[] = {"none",
+                               "f32[](3)",
+                               "f32[0]()",
+                               "f32[3,0]()",
+                               "f32[2,2](1, -0, inf, -inf)",
+                               "f64[2](0.1, 1e+300)",
+                               "f32[2](0.1, 16777216)",
+                               "f16[3](0.1, 65500, 6e-08)",
+                               "bf16[2](0.1, 3.39e+38)",
+                               "f8e4m3fn[2](450, -0)",
+                               "f8e5m2[2](60000, inf)",
+                               "f8e4m3fnuz[1](240)",
+                               "f8e5m2fnuz[1](0.09)",
+                               "c64[1]((1, 2))",
+                               "c128[2]((0.1, -0), (inf, 3))",
+                               "i4[3](-8, 7, -1)",
+                               "i8[2](-128, 127)",
+                               "i16[1](-32768)",
+                               "i32[1](2147483647)",
+                               "i64[2](-9223372036854775808, 9223372036854775807)",
+                               "u8[1](255)",
+                               "u16[1](65535)",
+                               "u32[1](4294967295)",
+                               "u64[2](0, 18446744073709551615)",
+                               "bool[2](true, false)",
+                               "f32[1]0x0100c07f",
+                               "f64[1]0x000000000000f8ff",
+                               "c64[1]0x0000c07f0000803f"};
   for (const std::string text : texts) EXPECT_EQ(text_of(tensor_of(text)), text);
 }
 

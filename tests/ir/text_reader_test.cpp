@@ -13,9 +13,7 @@ FormatError failure(const std::string& text, const std::function<void(TextReader
   TextReader in(text, "t.rlx");
   try {
     read(in);
-  } catch (const FormatError& e) {
-    return e;
-  }
+  } catch (const FormatError& e) { return e; }
   ADD_FAILURE() << "accepted: " << text;
   return {"", 0, "accepted"};
 }
@@ -109,7 +107,11 @@ TEST(TextReader, RefusesQuotedText) {
 }
 
 TEST(TextReader, QuotesNamesOnlyWhereNeeded) {
-  const auto printed = [](std::string_view s) { std::string out; print_name(out, s); return out; };
+  const auto printed = [](std::string_view s) {
+    std::string out;
+    print_name(out, s);
+    return out;
+  };
   EXPECT_EQ(printed("main"), "main");
   EXPECT_EQ(printed("a.b_2"), "a.b_2");
   EXPECT_EQ(printed(""), "\"\"");
@@ -133,7 +135,10 @@ TEST(TextReader, FindsTheEndOfDimensionsAndBrackets) {
   in.expect("(");
   EXPECT_EQ(in.until_closing('(', ')'), "a(b\")\")c");
   EXPECT_EQ(in.identifier(), "d");
-  failure("(a(b)", [](TextReader& r) { r.expect("("); r.until_closing('(', ')'); });
+  failure("(a(b)", [](TextReader& r) {
+    r.expect("(");
+    r.until_closing('(', ')');
+  });
   failure(", 2", [](TextReader& r) { r.dim_text(); });
   failure("[2]", [](TextReader& r) { r.type_text(); });
   failure("f32[2", [](TextReader& r) { r.type_text(); });

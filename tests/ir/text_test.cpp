@@ -17,9 +17,7 @@ const Registry& ops() {
 /// The canonical text of what `text` says.
 std::string reprinted(std::string_view text) { return print(parse(text, ops())); }
 
-void expect_canonical(const std::string& text) {
-  EXPECT_EQ(reprinted(text), text);
-}
+void expect_canonical(const std::string& text) { EXPECT_EQ(reprinted(text), text); }
 
 TEST(Text, SmallestGraph) {
   const Graph g;
@@ -179,7 +177,9 @@ std::string with_body(const std::string& body) {
   return "rlx 1\ngraph main(%x: f32[2], %s: f32[], %b: bool[]) {\n" + body + "\n}\n";
 }
 
-struct Refusal { std::string text, what; };
+struct Refusal {
+  std::string text, what;
+};
 
 TEST(Text, RefusesMalformedText) {
   const std::string region =
@@ -240,15 +240,15 @@ TEST(Text, RefusesMalformedText) {
       EXPECT_NE(std::string(e.what()).find(c.what), std::string::npos) << c.text << "\n" << e.what();
       EXPECT_GE(e.line(), 1u) << c.text;
       EXPECT_LE(e.offset(), c.text.size()) << c.text;
-    } catch (const std::exception& e) {
-      ADD_FAILURE() << c.text << "\n" << e.what();
-    }
+    } catch (const std::exception& e) { ADD_FAILURE() << c.text << "\n" << e.what(); }
   }
 }
 
 TEST(Text, RefusesIllegalNodes) {
   const std::string cond = "region(%p: f32[2]) {%c = toy.constant() {value = bool[](true)} : bool[] return %c}";
-  const struct { std::string body, op, constraint, what; } cases[] = {
+  const struct {
+    std::string body, op, constraint, what;
+  } cases[] = {
       {"%y = toy.neg(%x) : f32[3] return", "toy.neg", "type",
        "toy.neg: type: %y is stated as f32[3], but is f32[2]  f.rlx:3 (byte 54)"},
       {"%y = toy.neg(%x, %x) : f32[2] return", "toy.neg", "arity", "2 operands given, expected 1"},
@@ -277,9 +277,7 @@ TEST(Text, RefusesIllegalNodes) {
       EXPECT_EQ(e.constraint(), c.constraint) << c.body;
       EXPECT_NE(std::string(e.what()).find(c.what), std::string::npos) << c.body << "\n" << e.what();
       EXPECT_NE(std::string(e.what()).find("f.rlx:"), std::string::npos) << e.what();
-    } catch (const std::exception& e) {
-      ADD_FAILURE() << c.body << "\n" << e.what();
-    }
+    } catch (const std::exception& e) { ADD_FAILURE() << c.body << "\n" << e.what(); }
   }
 }
 
@@ -289,9 +287,7 @@ TEST(Text, OverflowOfADimensionIsRefused) {
   try {
     parse(text, ops());
     FAIL();
-  } catch (const VerifyError& e) {
-    EXPECT_EQ(e.constraint(), "infer");
-  }
+  } catch (const VerifyError& e) { EXPECT_EQ(e.constraint(), "infer"); }
 }
 
 std::string nested(int depth) {

@@ -55,9 +55,7 @@ void expect_refusal(const Broken& c, Graph g, Level level) {
   } catch (const VerifyError& e) {
     EXPECT_EQ(e.constraint(), c.rule) << e.what();
     EXPECT_NE(std::string(e.what()).find(c.what), std::string::npos) << e.what();
-  } catch (const std::exception& e) {
-    ADD_FAILURE() << c.rule << " " << c.what << ": " << e.what();
-  }
+  } catch (const std::exception& e) { ADD_FAILURE() << c.rule << " " << c.what << ": " << e.what(); }
 }
 
 TEST(Verify, RefusesWhatBreaksARule) {
@@ -157,9 +155,7 @@ TEST(Verify, NestingIsLimited) {
   try {
     verify(g, Level::lir);
     FAIL();
-  } catch (const VerifyError& e) {
-    EXPECT_EQ(e.constraint(), "nesting");
-  }
+  } catch (const VerifyError& e) { EXPECT_EQ(e.constraint(), "nesting"); }
 }
 
 }  // namespace

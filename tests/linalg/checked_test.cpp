@@ -19,7 +19,9 @@ const runtime::Catalog& catalog() {
   return c;
 }
 
-HostTensor integers(std::vector<double> v) { return HostTensor::from(DType::i32, {static_cast<std::int64_t>(v.size())}, v); }
+HostTensor integers(std::vector<double> v) {
+  return HostTensor::from(DType::i32, {static_cast<std::int64_t>(v.size())}, v);
+}
 
 TEST(Checked, RowsWithoutEntriesAreSound) {
   Graph g;
@@ -28,7 +30,8 @@ TEST(Checked, RowsWithoutEntriesAreSound) {
   b.output(linalg::row_indices(b.input(type, "a")), "rows");
   const runtime::Executable e(runtime::open_device("cpu"), g, catalog(), {.checked = true});
   const double values[] = {5, 6};
-  const HostValues in{HostSparse{type, integers({0, 0, 2, 2, 2}), integers({0, 1}), HostTensor::from(DType::f64, {2}, values)}};
+  const HostValues in{
+      HostSparse{type, integers({0, 0, 2, 2, 2}), integers({0, 1}), HostTensor::from(DType::f64, {2}, values)}};
   const auto rows = std::get<HostTensor>(e.run(in)[0]);
   EXPECT_EQ(rows.get_i64(0), 1);
   EXPECT_EQ(rows.get_i64(1), 1);

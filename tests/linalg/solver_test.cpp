@@ -121,7 +121,8 @@ TEST(Solver, FallsToLuOnlyWhenItChoseItself) {
   EXPECT_LE(solver.solve(b, x).backward_error, 1e-14);
   solver.update(indefinite.view());
   EXPECT_EQ(solver.method(), SolveMethod::lu);
-  expect_throw<NumericalError>([&] { Solver(indefinite.view(), {.method = SolveMethod::cholesky}); }, "not positive definite");
+  expect_throw<NumericalError>([&] { Solver(indefinite.view(), {.method = SolveMethod::cholesky}); },
+                               "not positive definite");
   const auto unsymmetric = from_dense<double>(2, 2, {2, 1, 0, 2});
   expect_throw<NumericalError>([&] { Solver(unsymmetric.view(), {.method = SolveMethod::cholesky}); }, "not symmetric");
   expect_throw<NumericalError>([&] { Solver(unsymmetric.view(), {.method = SolveMethod::cg}); }, "not symmetric");

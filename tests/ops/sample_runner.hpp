@@ -52,7 +52,8 @@ inline HostTensor filled(const SampleOperand& o, std::mt19937_64& random) {
   if (!o.literal.empty()) return tensor_of(t.dtype, shape, o.literal);
   std::vector<double> v(static_cast<std::size_t>(element_count(shape)) * (is_complex(t.dtype) ? 2 : 1));
   for (std::size_t i = 0; i < v.size(); ++i) {
-    const double share = o.fill == Fill::distinct ? (static_cast<double>(i) + 0.5) / static_cast<double>(v.size()) : std::uniform_real_distribution<>(0, 1)(random);
+    const double share = o.fill == Fill::distinct ? (static_cast<double>(i) + 0.5) / static_cast<double>(v.size())
+                                                  : std::uniform_real_distribution<>(0, 1)(random);
     v[i] = o.low + (o.high - o.low) * share;
     if (o.fill == Fill::index) v[i] = std::min(std::floor(o.high * share), o.high - 1);
     if (o.fill == Fill::key) v[i] = std::floor(share * 0x1p32);
@@ -86,7 +87,8 @@ inline HostValues run(const Graph& g, const std::vector<HostTensor>& in) {
   return evaluate(g, registry(), values);
 }
 /// Evaluates what `body` builds on inputs of the types of `in`.
-template <class F> HostValues run(const std::vector<HostTensor>& in, F body) {
+template <class F>
+HostValues run(const std::vector<HostTensor>& in, F body) {
   Graph g;
   Builder b(g, registry());
   Values values;
@@ -98,11 +100,16 @@ template <class F> HostValues run(const std::vector<HostTensor>& in, F body) {
 
 inline double unit(DType t) {
   switch (real_of(t)) {
-    case DType::f64: return 0x1p-52;
-    case DType::f32: return 0x1p-23;
-    case DType::f16: return 0x1p-10;
-    case DType::bf16: return 0x1p-7;
-    default: return 0;
+    case DType::f64:
+      return 0x1p-52;
+    case DType::f32:
+      return 0x1p-23;
+    case DType::f16:
+      return 0x1p-10;
+    case DType::bf16:
+      return 0x1p-7;
+    default:
+      return 0;
   }
 }
 inline bool is_smooth(DType t) { return t == DType::f64 || t == DType::c128; }

@@ -1,5 +1,5 @@
-// Operators that are not elementwise: every sample's value or refusal, derivatives by differences and adjointness, batching
-// against single calls.
+// Operators that are not elementwise: every sample's value or refusal, derivatives by differences and adjointness,
+// batching against single calls.
 #include "sample_runner.hpp"
 
 #include <gtest/gtest.h>
@@ -12,20 +12,21 @@ namespace {
 std::vector<const Op*> subjects() {
   std::vector<const Op*> out;
   for (const Op* op : registry().all())
-    if (!op->has_trait(Trait::elementwise) && !op->has_trait(Trait::constant) && op->name() != "iota" && !op->name().starts_with("sparse")) out.push_back(op);
+    if (!op->has_trait(Trait::elementwise) && !op->has_trait(Trait::constant) && op->name() != "iota" &&
+        !op->name().starts_with("sparse"))
+      out.push_back(op);
   return out;
 }
 
-template <class F> void for_each_sample(F f) {
+template <class F>
+void for_each_sample(F f) {
   for (const Op* op : subjects()) {
     int index = 0;
     for (const AnySample& s : op->samples()) {
       SCOPED_TRACE(std::string(op->name()) + s.attrs.to_string() + ", sample " + std::to_string(index++));
       try {
         f(*op, s);
-      } catch (const std::exception& e) {
-        ADD_FAILURE() << e.what();
-      }
+      } catch (const std::exception& e) { ADD_FAILURE() << e.what(); }
     }
   }
 }
@@ -42,9 +43,7 @@ TEST(Structure, SamplesHold) {
       try {
         OneNode n(op, s);
         ADD_FAILURE() << "accepted, but should break " << s.breaks;
-      } catch (const VerifyError& e) {
-        EXPECT_EQ(e.constraint(), s.breaks) << e.what();
-      }
+      } catch (const VerifyError& e) { EXPECT_EQ(e.constraint(), s.breaks) << e.what(); }
       return;
     }
     OneNode n(op, s);
@@ -58,10 +57,12 @@ TEST(Structure, SamplesHold) {
       const std::vector<double> got = elements(y), want = elements(tensor_of(y.dtype(), y.shape(), s.expect[k]));
       ASSERT_EQ(got.size(), s.expect[k].size());
       double scale = 0;
-      for (double w : want) if (std::isfinite(w)) scale = std::max(scale, std::fabs(w));
+      for (double w : want)
+        if (std::isfinite(w)) scale = std::max(scale, std::fabs(w));
       const double rtol = s.rtol < 0 ? 8 * unit(y.dtype()) : s.rtol;
       for (std::size_t i = 0; i < got.size(); ++i) {
-        if (rtol == 0 || !std::isfinite(want[i])) EXPECT_TRUE(same(got[i], want[i])) << i << ": " << got[i] << " is not " << want[i];
+        if (rtol == 0 || !std::isfinite(want[i]))
+          EXPECT_TRUE(same(got[i], want[i])) << i << ": " << got[i] << " is not " << want[i];
         else EXPECT_NEAR(got[i], want[i], rtol * scale) << i;
       }
     }
@@ -69,7 +70,8 @@ TEST(Structure, SamplesHold) {
   for (const Op* op : subjects()) {
     EXPECT_TRUE(literal.contains(std::string(op->name()))) << op->name() << " has no literal sample";
     for (const ConstraintDoc& c : op->constraints())
-      EXPECT_TRUE(broken.contains(std::string(op->name()) + std::string(c.id))) << op->name() << " breaks " << c.id << " nowhere";
+      EXPECT_TRUE(broken.contains(std::string(op->name()) + std::string(c.id)))
+          << op->name() << " breaks " << c.id << " nowhere";
   }
 }
 
@@ -87,7 +89,9 @@ HostTensor moved(const HostTensor& x, const Reals& direction, double step) {
   return tensor_of(x.dtype(), x.shape(), e);
 }
 
-bool differentiable(const AnySample& s, std::size_t i) { return s.in[i].differentiable && is_smooth(std::get<TensorType>(s.in[i].type).dtype); }
+bool differentiable(const AnySample& s, std::size_t i) {
+  return s.in[i].differentiable && is_smooth(std::get<TensorType>(s.in[i].type).dtype);
+}
 
 /// Inputs: operands, then a tangent (jvp) or cotangents (vjp). Outputs: what the rule gives; `formed` tells which.
 struct RuleGraph {
@@ -100,7 +104,8 @@ RuleGraph jvp_graph(const Op& op, const AnySample& s, const std::vector<bool>& a
   Builder b(r.graph, registry());
   Values in, tangent;
   for (const SampleOperand& o : s.in) in.push_back(b.input(o.type, "x" + std::to_string(in.size())));
-  for (std::size_t i = 0; i < s.in.size(); ++i) tangent.push_back(active[i] ? b.input(s.in[i].type, "t" + std::to_string(i)) : Value{});
+  for (std::size_t i = 0; i < s.in.size(); ++i)
+    tangent.push_back(active[i] ? b.input(s.in[i].type, "t" + std::to_string(i)) : Value{});
   const Values out = b.emit(op.name(), in, s.attrs, s.regions);
   const Values d = op.jvp({b, s.attrs, in, out, tangent, n.graph, n.node()});
   EXPECT_EQ(d.size(), out.size());
@@ -117,7 +122,8 @@ RuleGraph vjp_graph(const Op& op, const AnySample& s, const std::vector<bool>& a
   Values in, cotangent;
   for (const SampleOperand& o : s.in) in.push_back(b.input(o.type, "x" + std::to_string(in.size())));
   const Values out = b.emit(op.name(), in, s.attrs, s.regions);
-  for (std::size_t k = 0; k < out.size(); ++k) cotangent.push_back(given[k] ? b.input(out[k].type(), "t" + std::to_string(k)) : Value{});
+  for (std::size_t k = 0; k < out.size(); ++k)
+    cotangent.push_back(given[k] ? b.input(out[k].type(), "t" + std::to_string(k)) : Value{});
   const Values saved = op.vjp_save(b, s.attrs, in, out);
   const Values d = op.vjp({b, s.attrs, in, out, saved, cotangent, active, n.graph, n.node()});
   EXPECT_EQ(d.size(), in.size());
@@ -152,7 +158,8 @@ TEST(Structure, DerivativesMatchDifferences) {
       auto forward = in, up = in, down = in;
       const double h = 1e-5;
       for (std::size_t i = 0; i < in.size(); ++i) {
-        direction.push_back(active[i] ? random_reals(elements(in[i]).size(), random) : Reals(elements(in[i]).size(), 0));
+        direction.push_back(active[i] ? random_reals(elements(in[i]).size(), random)
+                                      : Reals(elements(in[i]).size(), 0));
         if (!active[i]) continue;
         forward.push_back(tensor_of(in[i].dtype(), in[i].shape(), direction[i]));
         up[i] = moved(in[i], direction[i], h);
@@ -172,7 +179,9 @@ TEST(Structure, DerivativesMatchDifferences) {
         if (jvp.formed[k]) tangents[k] = elements(d[next++]);
         if (!smooth) continue;
         ASSERT_EQ(tangents[k].size(), a.size());
-        for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(tangents[k][i], (a[i] - b[i]) / (2 * h), 1e-7 * std::max(1.0, std::fabs(tangents[k][i]))) << "jvp, result " << k << "[" << i << "]";
+        for (std::size_t i = 0; i < a.size(); ++i)
+          EXPECT_NEAR(tangents[k][i], (a[i] - b[i]) / (2 * h), 1e-7 * std::max(1.0, std::fabs(tangents[k][i])))
+              << "jvp, result " << k << "[" << i << "]";
       }
       // <u, J v> = <J* u, v>, in real and imaginary parts.
       auto backward = in;
@@ -182,7 +191,8 @@ TEST(Structure, DerivativesMatchDifferences) {
         const auto& y = std::get<HostTensor>(y_up[k]);
         const Reals u = random_reals(tangents[k].size(), random);
         backward.push_back(tensor_of(y.dtype(), y.shape(), u));
-        for (std::size_t i = 0; i < u.size(); ++i) left += u[i] * tangents[k][i], size += std::fabs(u[i] * tangents[k][i]);
+        for (std::size_t i = 0; i < u.size(); ++i)
+          left += u[i] * tangents[k][i], size += std::fabs(u[i] * tangents[k][i]);
       }
       const RuleGraph vjp = vjp_graph(op, s, active, given);
       const HostValues g = run(vjp.graph, backward);
@@ -195,9 +205,29 @@ TEST(Structure, DerivativesMatchDifferences) {
       EXPECT_NEAR(left, right, 1e-12 * std::max(1.0, size)) << "vjp";
     }
   });
-  for (const char* name : {"broadcast", "reshape", "transpose", "slice", "dynamic_slice", "dynamic_update_slice", "pad", "concat", "reverse", "reduce",
-                           "associative_scan", "reduce_window", "segment_reduce", "gather", "scatter", "sort", "top_k", "dot_general", "ragged_dot", "conv",
-                           "fft", "softmax", "log_softmax"})
+  for (const char* name : {"broadcast",
+                           "reshape",
+                           "transpose",
+                           "slice",
+                           "dynamic_slice",
+                           "dynamic_update_slice",
+                           "pad",
+                           "concat",
+                           "reverse",
+                           "reduce",
+                           "associative_scan",
+                           "reduce_window",
+                           "segment_reduce",
+                           "gather",
+                           "scatter",
+                           "sort",
+                           "top_k",
+                           "dot_general",
+                           "ragged_dot",
+                           "conv",
+                           "fft",
+                           "softmax",
+                           "log_softmax"})
     EXPECT_TRUE(checked.contains(name)) << name;
 }
 
@@ -206,12 +236,15 @@ HostTensor stacked(const std::vector<HostTensor>& members, int axis) {
   Dims shape = members[0].shape();
   shape.insert(shape.begin() + axis, static_cast<std::int64_t>(members.size()));
   std::int64_t outer = 1, inner = 1;
-  for (int d = 0; d < members[0].rank(); ++d) (d < axis ? outer : inner) *= members[0].shape()[static_cast<std::size_t>(d)];
+  for (int d = 0; d < members[0].rank(); ++d)
+    (d < axis ? outer : inner) *= members[0].shape()[static_cast<std::size_t>(d)];
   HostTensor y(members[0].dtype(), shape);
   for (std::int64_t o = 0; o < outer; ++o)
     for (std::size_t m = 0; m < members.size(); ++m)
       for (std::int64_t i = 0; i < inner; ++i) {
-        const std::int64_t to = (o * static_cast<std::int64_t>(members.size()) + static_cast<std::int64_t>(m)) * inner + i, from = o * inner + i;
+        const std::int64_t to = (o * static_cast<std::int64_t>(members.size()) + static_cast<std::int64_t>(m)) * inner +
+                                i,
+                           from = o * inner + i;
         if (is_complex(y.dtype())) y.set_c128(to, members[m].get_c128(from));
         else if (is_floating(y.dtype())) y.set_f64(to, members[m].get_f64(from));
         else if (is_unsigned_integer(y.dtype())) y.set_u64(to, members[m].get_u64(from));
@@ -234,9 +267,11 @@ TEST(Structure, BatchingEqualsSingleCalls) {
         std::vector<int> axes;
         for (std::size_t i = 0; i < s.in.size(); ++i) {
           std::vector<HostTensor> values;
-          for (std::size_t m = 0; m < members; ++m) values.push_back(m == 0 || mask >> i & 1 ? filled(s.in[i], random) : values[0]);
+          for (std::size_t m = 0; m < members; ++m)
+            values.push_back(m == 0 || mask >> i & 1 ? filled(s.in[i], random) : values[0]);
           const bool varies = !s.in[i].literal.empty() && values[0].rank() > 0 && is_floating(values[0].dtype());
-          for (std::size_t m = 1; m < members && varies && (mask >> i & 1); ++m) values[m].set_f64(0, values[m].get_f64(0) + static_cast<double>(m));
+          for (std::size_t m = 1; m < members && varies && (mask >> i & 1); ++m)
+            values[m].set_f64(0, values[m].get_f64(0) + static_cast<double>(m));
           for (std::size_t m = 0; m < members; ++m) single[m].push_back(values[m]);
           axes.push_back(mask >> i & 1 ? (last ? values[0].rank() : 0) : -1);
           batched.push_back(axes[i] < 0 ? values[0] : stacked(values, axes[i]));
@@ -244,7 +279,8 @@ TEST(Structure, BatchingEqualsSingleCalls) {
         Graph g;
         Builder b(g, registry());
         Values in;
-        for (const HostTensor& x : batched) in.push_back(b.input(type_of(HostValue(x)), "x" + std::to_string(in.size())));
+        for (const HostTensor& x : batched)
+          in.push_back(b.input(type_of(HostValue(x)), "x" + std::to_string(in.size())));
         Batched r;
         try {
           r = op.batch({b, s.attrs, in, axes, Dim(members), n.graph, n.node()});
@@ -265,7 +301,9 @@ TEST(Structure, BatchingEqualsSingleCalls) {
           ASSERT_EQ(to_string(type_of(got[k])), to_string(type_of(HostValue(w)))) << "mask " << mask;
           const Reals a = elements(got[k]), e = elements(w);
           for (std::size_t i = 0; i < a.size(); ++i)
-            if (!same(a[i], e[i])) EXPECT_NEAR(a[i], e[i], 8 * unit(w.dtype()) * std::max(1.0, std::fabs(e[i]))) << "mask " << mask << ", result " << k << "[" << i << "]";
+            if (!same(a[i], e[i]))
+              EXPECT_NEAR(a[i], e[i], 8 * unit(w.dtype()) * std::max(1.0, std::fabs(e[i])))
+                  << "mask " << mask << ", result " << k << "[" << i << "]";
         }
       }
   });
@@ -278,7 +316,8 @@ TEST(Structure, RulesAreNamedAndShaped) {
     OneNode n(op, s);
     const Types types = n.graph.types_of(n.node().operands), results = n.graph.types_of(n.node().results);
     std::vector<RegionType> regions;
-    for (RegionId r : n.node().regions) regions.push_back({n.graph.types_of(n.graph.region(r).arguments), n.graph.types_of(n.graph.region(r).results)});
+    for (RegionId r : n.node().regions)
+      regions.push_back({n.graph.types_of(n.graph.region(r).arguments), n.graph.types_of(n.graph.region(r).results)});
     const Signature signature{types, regions};
     if (op.cost_rule().kind == RuleKind::given) {
       const Cost c = op.cost(s.attrs, signature);

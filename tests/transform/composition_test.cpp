@@ -1,5 +1,5 @@
-// Every sample of every operator under the transformations and their compositions: each gives a legal graph or the typed
-// refusal of a rule. Values are compared by the operators' own conformance cases.
+// Every sample of every operator under the transformations and their compositions: each gives a legal graph or the
+// typed refusal of a rule. Values are compared by the operators' own conformance cases.
 #include "support.hpp"
 
 #include <algorithm>
@@ -28,7 +28,8 @@ Case case_of(const Op& op, const AnySample& s) {
     c.smooth.push_back(t && o.differentiable && (is_floating(t->dtype) || is_complex(t->dtype)));
     c.axes.push_back(t && o.differentiable ? 0 : -1);
   }
-  for (const Value& v : b.emit(op.name(), in, s.attrs, s.regions)) b.output(v, "y" + std::to_string(c.graph.outputs().size()));
+  for (const Value& v : b.emit(op.name(), in, s.attrs, s.regions))
+    b.output(v, "y" + std::to_string(c.graph.outputs().size()));
   return c;
 }
 
@@ -43,10 +44,9 @@ TEST_P(Composition, GivesLegalGraphsOrRefuses) {
       try {
         verify(f(), Level::hir);
       } catch (const VerifyError& e) {
-        if (e.constraint() != "vjp" && e.constraint() != "jvp" && e.constraint() != "batch") ADD_FAILURE() << what << ": " << e.what();
-      } catch (const Error& e) {
-        ADD_FAILURE() << what << ": " << e.what();
-      }
+        if (e.constraint() != "vjp" && e.constraint() != "jvp" && e.constraint() != "batch")
+          ADD_FAILURE() << what << ": " << e.what();
+      } catch (const Error& e) { ADD_FAILURE() << what << ": " << e.what(); }
     };
     attempt("vmap", [&] { return vmap(c.graph, registry(), {.in_axes = c.axes, .size = 3}); });
     if (!s.gradients || std::find(c.smooth.begin(), c.smooth.end(), true) == c.smooth.end()) continue;
@@ -58,8 +58,14 @@ TEST_P(Composition, GivesLegalGraphsOrRefuses) {
     const auto pull = [&] { return vjp(c.graph, registry(), {.wanted = c.smooth}); };
     attempt("jvp", [&] { return jvp(c.graph, registry(), {.tangents = c.smooth}); });
     attempt("vjp", pull);
-    attempt("jvp of vjp", [&] { const Graph g = pull(); return jvp(g, registry(), {.tangents = first(g)}); });
-    attempt("vjp of vjp", [&] { const Graph g = pull(); return vjp(g, registry(), {.wanted = first(g)}); });
+    attempt("jvp of vjp", [&] {
+      const Graph g = pull();
+      return jvp(g, registry(), {.tangents = first(g)});
+    });
+    attempt("vjp of vjp", [&] {
+      const Graph g = pull();
+      return vjp(g, registry(), {.wanted = first(g)});
+    });
     attempt("vmap of vjp", [&] {
       const Graph g = pull();
       std::vector<int> axes = c.axes;

@@ -18,15 +18,18 @@ Graph power(std::int64_t max_trips, bool f64_count = false) {
   const DType t = f64_count ? DType::f64 : DType::i32;
   return graph_of({f64({}), f64({}), tensor(t, {})}, [&](ValuesIn v) {
     const Values state{v[0], zeros_like(v[2])}, invariants{v[1], v[2]};
-    return Values{while_(state, invariants, [](ValuesIn a) { return Values{compare(a[1], a[3], Direction::lt)}; },
-                         [](ValuesIn a) { return Values{a[0] * a[2], a[1] + 1.0}; }, max_trips)[0]};
+    return Values{while_(
+        state, invariants, [](ValuesIn a) { return Values{compare(a[1], a[3], Direction::lt)}; },
+        [](ValuesIn a) { return Values{a[0] * a[2], a[1] + 1.0}; }, max_trips)[0]};
   });
 }
 
 /// s' = sin(s) * k + e, stacked outputs s * e, over x1 [5, 2] from x0 [2] with invariant x2 [2].
 Graph recurrence(bool reverse) {
   return graph_of({f64({2}), f64({5, 2}), f64({2})}, [&](ValuesIn v) {
-    return scan({&v[0], 1}, {&v[1], 1}, {&v[2], 1}, [](ValuesIn a) { return Values{sin(a[0]) * a[2] + a[1], a[0] * a[1]}; }, reverse);
+    return scan(
+        {&v[0], 1}, {&v[1], 1}, {&v[2], 1}, [](ValuesIn a) { return Values{sin(a[0]) * a[2] + a[1], a[0] * a[1]}; },
+        reverse);
   });
 }
 
@@ -34,8 +37,9 @@ Graph recurrence(bool reverse) {
 Graph branches() {
   return graph_of({f64({}), f64({})}, [](ValuesIn v) {
     const Values in{v[0], v[1]};
-    return if_(compare(v[1], zeros_like(v[1]), Direction::gt), in, [](ValuesIn a) { return Values{sin(a[0]) * a[1], a[0]}; },
-               [](ValuesIn a) { return Values{a[0] * a[0], a[0]}; });
+    return if_(
+        compare(v[1], zeros_like(v[1]), Direction::gt), in, [](ValuesIn a) { return Values{sin(a[0]) * a[1], a[0]}; },
+        [](ValuesIn a) { return Values{a[0] * a[0], a[0]}; });
   });
 }
 
@@ -65,8 +69,9 @@ TEST(ControlFlow, WhileWithoutBoundIsRefusedInReverseOnly) {
 TEST(ControlFlow, StateThatDoesNotDependOnInputsIsNotDifferentiated) {
   // x0 drives the first state, and only the second, which it does not reach, is used.
   const Graph f = graph_of({f64({}), f64({})}, [](ValuesIn v) {
-    const Values r = while_(v, {}, [](ValuesIn a) { return Values{compare(a[1], full_like(a[1], 10), Direction::lt)}; },
-                            [](ValuesIn a) { return Values{sin(a[0]), a[1] * 2.0}; });
+    const Values r = while_(
+        v, {}, [](ValuesIn a) { return Values{compare(a[1], full_like(a[1], 10), Direction::lt)}; },
+        [](ValuesIn a) { return Values{sin(a[0]), a[1] * 2.0}; });
     return Values{r[1] * v[0]};
   });
   expect_near(run(vjp(f, registry(), {.wanted = {true, false}}), {{3}, {4}, {1}})[1], {16}, 1e-15);
@@ -91,8 +96,9 @@ TEST(ControlFlow, WhileDerivativesByDifferences) {
   // The state is a vector, mixes with an invariant, and one part of it only counts.
   const Graph f = graph_of({f64({3}), f64({3, 3})}, [](ValuesIn v) {
     const Values state{v[0], scalar(*v[0].builder, DType::i64, 0)};
-    const Values r = while_(state, {&v[1], 1}, [](ValuesIn a) { return Values{compare(a[1], full_like(a[1], 4), Direction::lt)}; },
-                            [](ValuesIn a) { return Values{tanh(reshape(matmul(a[2], reshape(a[0], {3, 1})), {3})), a[1] + 1.0}; }, 4);
+    const Values r = while_(
+        state, {&v[1], 1}, [](ValuesIn a) { return Values{compare(a[1], full_like(a[1], 4), Direction::lt)}; },
+        [](ValuesIn a) { return Values{tanh(reshape(matmul(a[2], reshape(a[0], {3, 1})), {3})), a[1] + 1.0}; }, 4);
     return Values{r[0]};
   });
   check_derivatives(f, random_inputs(f, 21));
@@ -103,7 +109,9 @@ TEST(ControlFlow, ScanByDifferences) {
     const Graph f = recurrence(reverse);
     check_derivatives(f, random_inputs(f, 31));
     const Graph loss = graph_of({f64({2}), f64({5, 2}), f64({2})}, [&](ValuesIn v) {
-      const Values r = scan({&v[0], 1}, {&v[1], 1}, {&v[2], 1}, [](ValuesIn a) { return Values{sin(a[0]) * a[2] + a[1], a[0] * a[1]}; }, reverse);
+      const Values r = scan(
+          {&v[0], 1}, {&v[1], 1}, {&v[2], 1}, [](ValuesIn a) { return Values{sin(a[0]) * a[2] + a[1], a[0] * a[1]}; },
+          reverse);
       return Values{sum_all(r[0]) + sum_all(r[1])};
     });
     check_derivatives(grad(loss, registry(), {.with_value = false}), random_inputs(loss, 33), 1e-6);
@@ -131,7 +139,8 @@ TEST(ControlFlow, ScanKeepsNoStateThatItsReverseDoesNotNeed) {
   const Graph g = vjp(f, registry());
   ASSERT_EQ(count_of(g, "scan"), 2u);
   for (NodeId n : g.region(Graph::top).nodes)
-    if (g.node(n).op->name() == "scan" && g.node(n).operands.size() == 2) EXPECT_EQ(g.node(n).results.size(), 1u) << print(g);
+    if (g.node(n).op->name() == "scan" && g.node(n).operands.size() == 2)
+      EXPECT_EQ(g.node(n).results.size(), 1u) << print(g);
 }
 
 TEST(ControlFlow, IfRunsTheChosenBranch) {
@@ -159,14 +168,17 @@ TEST(ControlFlow, Nested) {
   const Graph f = graph_of({f64({}), f64({3})}, [](ValuesIn v) {
     const Value n = scalar(*v[0].builder, DType::i32, 0);
     const Values state{v[0], n};
-    return Values{while_(state, {&v[1], 1}, [](ValuesIn a) { return Values{compare(a[1], full_like(a[1], 3), Direction::lt)}; },
-                         [](ValuesIn a) {
-                           const Value s = scan({&a[0], 1}, {&a[2], 1}, {}, [](ValuesIn e) {
-                             return Values{if_(compare(e[0], e[1], Direction::lt), e, [](ValuesIn q) { return Values{sin(q[0]) + q[1]}; },
-                                               [](ValuesIn q) { return Values{q[0] * q[1]}; })[0]};
-                           })[0];
-                           return Values{s, a[1] + 1.0};
-                         }, 3)[0]};
+    return Values{while_(
+        state, {&v[1], 1}, [](ValuesIn a) { return Values{compare(a[1], full_like(a[1], 3), Direction::lt)}; },
+        [](ValuesIn a) {
+          const Value s = scan({&a[0], 1}, {&a[2], 1}, {}, [](ValuesIn e) {
+            return Values{if_(
+                compare(e[0], e[1], Direction::lt), e, [](ValuesIn q) { return Values{sin(q[0]) + q[1]}; },
+                [](ValuesIn q) { return Values{q[0] * q[1]}; })[0]};
+          })[0];
+          return Values{s, a[1] + 1.0};
+        },
+        3)[0]};
   });
   check_derivatives(f, random_inputs(f, 51));
   check_batch(f, 4, 52);
@@ -210,7 +222,8 @@ TEST(ControlFlow, SymbolicLengths) {
 }
 
 TEST(ControlFlow, GraphsRoundTripAsText) {
-  for (const Graph& g : {grad(power(5), registry()), vjp(recurrence(true), registry()), vmap(branches(), registry(), {.size = 3})})
+  for (const Graph& g :
+       {grad(power(5), registry()), vjp(recurrence(true), registry()), vmap(branches(), registry(), {.size = 3})})
     EXPECT_EQ(print(parse(print(g), registry())), print(g));
 }
 

@@ -26,14 +26,17 @@ TEST(Simplify, MergesEqualNodesAndDropsDeadOnes) {
 }
 
 TEST(Simplify, DoesNotMergeZerosOfDifferentSign) {
-  const Graph g = simple({f64({})}, [](ValuesIn v) { return Values{div(v[0], full_like(v[0], 0.0)), div(v[0], full_like(v[0], -0.0))}; });
+  const Graph g = simple(
+      {f64({})}, [](ValuesIn v) { return Values{div(v[0], full_like(v[0], 0.0)), div(v[0], full_like(v[0], -0.0))}; });
   const auto y = run(g, {{1}});
   EXPECT_EQ(y[0][0], INFINITY);
   EXPECT_EQ(y[1][0], -INFINITY);
 }
 
 TEST(Simplify, IdentitiesThatHoldForEveryValue) {
-  const auto none = [](const std::function<Value(Value)>& f) { return nodes(simple({f64({2, 3})}, [&](ValuesIn v) { return Values{f(v[0])}; })); };
+  const auto none = [](const std::function<Value(Value)>& f) {
+    return nodes(simple({f64({2, 3})}, [&](ValuesIn v) { return Values{f(v[0])}; }));
+  };
   EXPECT_EQ(none([](Value x) { return x * 1.0; }), 0u);
   EXPECT_EQ(none([](Value x) { return 1.0 * x; }), 0u);
   EXPECT_EQ(none([](Value x) { return x / 1.0; }), 0u);
@@ -72,7 +75,8 @@ TEST(Simplify, ConstantPredicateLeavesOneBranch) {
   Builder b(g, registry());
   const Value x = b.input(f64({}), "x");
   const Value yes = constant(b, HostTensor::scalar(DType::boolean, 1));
-  const Values r = if_(yes, {&x, 1}, [](ValuesIn a) { return Values{exp(a[0])}; }, [](ValuesIn a) { return Values{sin(a[0])}; });
+  const Values r =
+      if_(yes, {&x, 1}, [](ValuesIn a) { return Values{exp(a[0])}; }, [](ValuesIn a) { return Values{sin(a[0])}; });
   b.output(r[0] * exp(x), "y");
   const Graph s = simplify(g, registry());
   verify(s, Level::hir);
@@ -84,7 +88,8 @@ TEST(Simplify, ConstantPredicateLeavesOneBranch) {
 TEST(Simplify, DeadStateOfLoopsGoes) {
   const Graph g = simple({f64({}), f64({}), f64({4})}, [](ValuesIn v) {
     const Values state{v[0], v[1]};
-    const Values r = scan(state, {&v[2], 1}, {}, [](ValuesIn a) { return Values{a[0] + a[2], sin(a[1]), exp(a[1]), a[0]}; });
+    const Values r =
+        scan(state, {&v[2], 1}, {}, [](ValuesIn a) { return Values{a[0] + a[2], sin(a[1]), exp(a[1]), a[0]}; });
     return Values{r[0]};
   });
   EXPECT_EQ(count_of(g, "sin") + count_of(g, "exp"), 0u);

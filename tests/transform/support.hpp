@@ -32,7 +32,8 @@ inline const Registry& registry() {
 }
 
 /// Inputs are named x0, x1, ..., outputs y0, y1, ...
-inline Graph graph_of(const Types& inputs, const std::function<Values(ValuesIn)>& body, const Registry& known = registry()) {
+inline Graph graph_of(const Types& inputs, const std::function<Values(ValuesIn)>& body,
+                      const Registry& known = registry()) {
   Graph g("f");
   Builder b(g, known);
   Values in;
@@ -45,7 +46,8 @@ inline Graph graph_of(const Types& inputs, const std::function<Values(ValuesIn)>
 
 inline Doubles elements(const HostValue& v) {
   Doubles out;
-  const HostTensor& x = std::holds_alternative<HostSparse>(v) ? std::get<HostSparse>(v).values : std::get<HostTensor>(v);
+  const HostTensor& x =
+      std::holds_alternative<HostSparse>(v) ? std::get<HostSparse>(v).values : std::get<HostTensor>(v);
   for (std::int64_t i = 0; i < x.numel(); ++i) out.push_back(x.get_f64(i));
   return out;
 }
@@ -73,13 +75,15 @@ inline Doubles random_doubles(std::size_t n, std::uint64_t seed, double low = -1
 inline std::vector<Doubles> random_inputs(const Graph& g, std::uint64_t seed, double low = -1, double high = 1) {
   std::vector<Doubles> out;
   for (ValueId v : g.inputs())
-    out.push_back(random_doubles(static_cast<std::size_t>(g.tensor_type(v).numel().constant()), seed + out.size(), low, high));
+    out.push_back(
+        random_doubles(static_cast<std::size_t>(g.tensor_type(v).numel().constant()), seed + out.size(), low, high));
   return out;
 }
 
 inline void expect_near(const Doubles& got, const Doubles& wanted, double tolerance, const std::string& what = "") {
   ASSERT_EQ(got.size(), wanted.size()) << what;
-  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], wanted[i], tolerance * (1 + std::abs(wanted[i]))) << what << " [" << i << "]";
+  for (std::size_t i = 0; i < got.size(); ++i)
+    EXPECT_NEAR(got[i], wanted[i], tolerance * (1 + std::abs(wanted[i]))) << what << " [" << i << "]";
 }
 inline double inner(const std::vector<Doubles>& a, const std::vector<Doubles>& b) {
   double s = 0;
@@ -97,11 +101,14 @@ inline std::vector<Doubles> concatenated(std::vector<Doubles> a, const std::vect
   return a;
 }
 
-/// f of f64 inputs and outputs at x: jvp agrees with central differences, vjp is its transpose, and both return f's outputs.
+/// f of f64 inputs and outputs at x: jvp agrees with central differences, vjp is its transpose, and both return f's
+/// outputs.
 inline void check_derivatives(const Graph& f, const std::vector<Doubles>& x, double tolerance = 1e-7) {
   const Graph forward = transform::jvp(f, registry()), reverse = transform::vjp(f, registry());
   const std::size_t outputs = f.outputs().size();
-  const auto tail = [&](const std::vector<Doubles>& v) { return std::vector<Doubles>(v.begin() + static_cast<std::ptrdiff_t>(outputs), v.end()); };
+  const auto tail = [&](const std::vector<Doubles>& v) {
+    return std::vector<Doubles>(v.begin() + static_cast<std::ptrdiff_t>(outputs), v.end());
+  };
   std::vector<Doubles> v, u;
   for (const Doubles& d : x) v.push_back(random_doubles(d.size(), 71 + v.size()));
   const auto y = run(f, x);
@@ -128,7 +135,8 @@ inline void check_batch(const Graph& f, std::int64_t size, std::uint64_t seed, d
   std::vector<Doubles> stacked(f.inputs().size());
   for (std::int64_t m = 0; m < size; ++m) {
     members.push_back(random_inputs(f, seed + 100 * static_cast<std::uint64_t>(m), low, high));
-    for (std::size_t i = 0; i < stacked.size(); ++i) stacked[i].insert(stacked[i].end(), members.back()[i].begin(), members.back()[i].end());
+    for (std::size_t i = 0; i < stacked.size(); ++i)
+      stacked[i].insert(stacked[i].end(), members.back()[i].begin(), members.back()[i].end());
   }
   std::vector<Doubles> wanted(f.outputs().size());
   for (const auto& x : members) {

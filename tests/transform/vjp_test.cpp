@@ -25,7 +25,8 @@ TEST(Vjp, OfComposedFunctionsAgreesWithDifferences) {
 
 TEST(Vjp, ThroughCompositesFollowsTheirRuleOrDecomposition) {
   const Graph f = graph_of({f64({3, 5}), f64({5}), f64({5})}, [](ValuesIn v) {
-    return Values{log_softmax(v[0], 1), softmax(v[0], 0), layer_norm(v[0], v[1], v[2]), logsumexp(v[0], {0, 1}), var(v[0], {1})};
+    return Values{log_softmax(v[0], 1), softmax(v[0], 0), layer_norm(v[0], v[1], v[2]), logsumexp(v[0], {0, 1}),
+                  var(v[0], {1})};
   });
   check_derivatives(f, random_inputs(f, 5), 1e-6);
 }
@@ -62,8 +63,9 @@ TEST(Vjp, WhatDependsOnNothingIsATypedZero) {
 TEST(Vjp, OperatorsOffThePathNeedNoDerivative) {
   // while has no bound, but what it gives is not differentiated: it depends on x1 only.
   const Graph f = graph_of({f64({}), f64({})}, [](ValuesIn v) {
-    const Values w = while_({&v[1], 1}, {}, [](ValuesIn a) { return Values{compare(a[0], full_like(a[0], 100), Direction::lt)}; },
-                            [](ValuesIn a) { return Values{a[0] * 2.0}; });
+    const Values w = while_(
+        {&v[1], 1}, {}, [](ValuesIn a) { return Values{compare(a[0], full_like(a[0], 100), Direction::lt)}; },
+        [](ValuesIn a) { return Values{a[0] * 2.0}; });
     return Values{v[0] * w[0]};
   });
   const auto y = run(vjp(f, registry(), {.wanted = {true, false}}), {{3}, {7}, {1}});
@@ -81,10 +83,13 @@ TEST(Vjp, GradientAndHessianOfRosenbrock) {
   expect_near(value[1], gradient, 1e-13);
   const Graph gradient_only = grad(f, registry(), {.with_value = false});
   const Doubles v{0.3, -0.7}, hv{xx * v[0] + xy * v[1], xy * v[0] + yy * v[1]};
-  expect_near(run(transform::jvp(gradient_only, registry(), {.with_outputs = false}), {{x, y}, v})[0], hv, 1e-13, "forward over reverse");
-  expect_near(run(vjp(gradient_only, registry(), {.with_outputs = false}), {{x, y}, v})[0], hv, 1e-13, "reverse over reverse");
+  expect_near(run(transform::jvp(gradient_only, registry(), {.with_outputs = false}), {{x, y}, v})[0], hv, 1e-13,
+              "forward over reverse");
+  expect_near(run(vjp(gradient_only, registry(), {.with_outputs = false}), {{x, y}, v})[0], hv, 1e-13,
+              "reverse over reverse");
   const Graph along = transform::jvp(f, registry(), {.with_outputs = false});
-  expect_near(run(vjp(along, registry(), {.wanted = {true, false}, .with_outputs = false}), {{x, y}, v, {1}})[0], hv, 1e-13, "reverse over forward");
+  expect_near(run(vjp(along, registry(), {.wanted = {true, false}, .with_outputs = false}), {{x, y}, v, {1}})[0], hv,
+              1e-13, "reverse over forward");
 }
 
 TEST(Vjp, ComplexCotangentsAreConjugateTransposes) {
@@ -112,7 +117,8 @@ TEST(Vjp, SparseCotangentsHaveTheStructure) {
   const Graph g = grad(f, registry(), {.with_value = false});
   const std::int64_t two[] = {0, 2, 3}, three[] = {0, 2, 1};
   HostSparse a{t, HostTensor(DType::i32, {3}), HostTensor(DType::i32, {3}), HostTensor(DType::f64, {3})};
-  for (std::int64_t i = 0; i < 3; ++i) a.offsets.set_i64(i, two[i]), a.indices.set_i64(i, three[i]), a.values.set_f64(i, 1.0 + static_cast<double>(i));
+  for (std::int64_t i = 0; i < 3; ++i)
+    a.offsets.set_i64(i, two[i]), a.indices.set_i64(i, three[i]), a.values.set_f64(i, 1.0 + static_cast<double>(i));
   const HostValue in[] = {a};
   expect_near(elements(evaluate(g, registry(), in)[0]), {3, 12, 27}, 1e-14);
 }
@@ -132,27 +138,50 @@ TEST(Vjp, SymbolicShapes) {
 
 constexpr Operand opaque_operands[] = {{"x", floating}};
 const OpDef<NoAttributes> opaque{
-    .name = "test.opaque", .doc = "x", .operands = opaque_operands, .constraints = {},
+    .name = "test.opaque",
+    .doc = "x",
+    .operands = opaque_operands,
+    .constraints = {},
     .infer = [](const NoAttributes&, const Signature& s) -> Types { return {s.tensor(0)}; },
-    .meaning = Extern<NoAttributes>{[](const NoAttributes&, const ReferenceCall& c) -> HostValues { return {c.tensor(0)}; }},
-    .vjp = Never{"it is opaque"}, .jvp = Never{"it is opaque"}, .batch = Never{"it is opaque"}, .shard = Never{"test"}, .cost = Never{"test"},
+    .meaning =
+        Extern<NoAttributes>{[](const NoAttributes&, const ReferenceCall& c) -> HostValues { return {c.tensor(0)}; }},
+    .vjp = Never{"it is opaque"},
+    .jvp = Never{"it is opaque"},
+    .batch = Never{"it is opaque"},
+    .shard = Never{"test"},
+    .cost = Never{"test"},
     .samples = []() -> std::vector<Sample<NoAttributes>> { return {}; }};
 
 constexpr Operand factor_operands[] = {{"a", floating}};
 const OpDef<NoAttributes> factor{
-    .name = "test.factor", .doc = "a resource", .operands = factor_operands, .constraints = {},
-    .infer = [](const NoAttributes&, const Signature& s) -> Types { return {ResourceType{"test", "", s.dtype(0), s.shape(0)}}; },
+    .name = "test.factor",
+    .doc = "a resource",
+    .operands = factor_operands,
+    .constraints = {},
+    .infer = [](const NoAttributes&, const Signature& s) -> Types {
+      return {ResourceType{"test", "", s.dtype(0), s.shape(0)}};
+    },
     .meaning = Extern<NoAttributes>{[](const NoAttributes&, const ReferenceCall&) -> HostValues { return {}; }},
-    .vjp = Never{"test"}, .jvp = Never{"test"}, .batch = Never{"test"}, .shard = Never{"test"}, .cost = Never{"test"},
+    .vjp = Never{"test"},
+    .jvp = Never{"test"},
+    .batch = Never{"test"},
+    .shard = Never{"test"},
+    .cost = Never{"test"},
     .samples = []() -> std::vector<Sample<NoAttributes>> { return {}; }};
-constexpr Operand apply_operands[] = {{"f", floating, OperandKind::resource, false, "test"}, {"b", floating, OperandKind::tensor, true}};
+constexpr Operand apply_operands[] = {{"f", floating, OperandKind::resource, false, "test"},
+                                      {"b", floating, OperandKind::tensor, true}};
 const OpDef<NoAttributes> apply{
-    .name = "test.apply", .doc = "b", .operands = apply_operands, .constraints = {},
+    .name = "test.apply",
+    .doc = "b",
+    .operands = apply_operands,
+    .constraints = {},
     .infer = [](const NoAttributes&, const Signature& s) -> Types { return {s.tensor(1)}; },
     .meaning = Extern<NoAttributes>{[](const NoAttributes&, const ReferenceCall&) -> HostValues { return {}; }},
     .vjp = Vjp<NoAttributes>{[](const VjpCall<NoAttributes>& c) { return Values(c.in.size()); }},
     .jvp = [](const JvpCall<NoAttributes>& c) { return Values(c.out.size()); },
-    .batch = Never{"test"}, .shard = Never{"test"}, .cost = Never{"test"},
+    .batch = Never{"test"},
+    .shard = Never{"test"},
+    .cost = Never{"test"},
     .samples = []() -> std::vector<Sample<NoAttributes>> { return {}; }};
 
 Registry with_test_ops() {
@@ -167,9 +196,10 @@ Registry with_test_ops() {
 TEST(Vjp, RefusalsAreTypedAndSayWhere) {
   const Registry r = with_test_ops();
   const Graph f = graph_of({f64({})}, [](ValuesIn v) { return Values{v[0].builder->emit1("test.opaque", {v[0]})}; }, r);
-  const std::pair<const char*, std::function<void()>> cases[] = {{"vjp", [&] { vjp(f, r); }},
-                                                                 {"jvp", [&] { transform::jvp(f, r); }},
-                                                                 {"batch", [&] { transform::vmap(f, r, {.size = 2}); }}};
+  const std::pair<const char*, std::function<void()>> cases[] = {
+      {"vjp", [&] { vjp(f, r); }}, {"jvp", [&] { transform::jvp(f, r); }}, {"batch", [&] {
+                                                                              transform::vmap(f, r, {.size = 2});
+                                                                            }}};
   for (const auto& [rule, attempt] : cases) {
     try {
       attempt();
@@ -186,11 +216,15 @@ TEST(Vjp, RefusalsAreTypedAndSayWhere) {
 TEST(Vjp, ResourcesOfDifferentiatedValuesAreNotTakenForConstants) {
   const Registry r = with_test_ops();
   const auto solve = [&](bool with_matrix) {
-    return graph_of({f64({}), f64({})}, [&](ValuesIn v) {
-      Builder& b = *v[0].builder;
-      const Value resource = b.emit1("test.factor", {v[0]});
-      return Values{with_matrix ? b.emit1("test.apply", {resource, v[1], v[0]}) : b.emit1("test.apply", {resource, v[1]})};
-    }, r);
+    return graph_of(
+        {f64({}), f64({})},
+        [&](ValuesIn v) {
+          Builder& b = *v[0].builder;
+          const Value resource = b.emit1("test.factor", {v[0]});
+          return Values{with_matrix ? b.emit1("test.apply", {resource, v[1], v[0]})
+                                    : b.emit1("test.apply", {resource, v[1]})};
+        },
+        r);
   };
   EXPECT_NO_THROW(vjp(solve(true), r));
   EXPECT_THROW(vjp(solve(false), r), VerifyError);

@@ -1,4 +1,5 @@
-// Matrix products: packed operands, tiles in registers, blocks in the caches. dot_general of f16, bf16, f32, f64 and i8.
+// Matrix products: packed operands, tiles in registers, blocks in the caches. dot_general of f16, bf16, f32, f64 and
+// i8.
 #pragma once
 #include "compile/emit_llvm/emit_llvm.hpp"
 
@@ -9,8 +10,9 @@
 
 namespace rlx::cpu {
 
-/// c [batch][m][n] = sum over k of a[batch, m, k] * b[batch, k, n]; where the elements of a and b are is said by offsets in
-/// elements, the sum of three each, so that any dimension numbers are served. Sums are formed in f32 (f64, i32) and rounded once.
+/// c [batch][m][n] = sum over k of a[batch, m, k] * b[batch, k, n]; where the elements of a and b are is said by
+/// offsets in elements, the sum of three each, so that any dimension numbers are served. Sums are formed in f32 (f64,
+/// i32) and rounded once.
 struct MatmulProblem {
   DType in = DType::f32, out = DType::f32;  ///< out: in, or the type of the sums.
   std::vector<std::int64_t> a_batch{}, a_rows{}, a_depth{}, b_batch{}, b_columns{}, b_depth{};
@@ -21,9 +23,12 @@ struct MatmulProblem {
 };
 
 /// Bytes for packed operands and sums.
-std::int64_t matmul_workspace(const emit_llvm::Machine& machine, DType in, DType out, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k);
-/// On up to `threads` threads (0: default_threads), whose number does not change a bit of the result. Throws DeviceError.
-void matmul(const emit_llvm::Machine& machine, const MatmulProblem& p, const void* a, const void* b, void* c, void* workspace, int threads = 0);
+std::int64_t matmul_workspace(const emit_llvm::Machine& machine, DType in, DType out, std::int64_t batch,
+                              std::int64_t m, std::int64_t n, std::int64_t k);
+/// On up to `threads` threads (0: default_threads), whose number does not change a bit of the result. Throws
+/// DeviceError.
+void matmul(const emit_llvm::Machine& machine, const MatmulProblem& p, const void* a, const void* b, void* c,
+            void* workspace, int threads = 0);
 
 /// The record's parts.
 Answer accepts_dot_general(const Instance& i);

@@ -16,37 +16,56 @@ namespace {
 using emit_llvm::Isa;
 using emit_llvm::Machine;
 
-bool has(const Machine& m, std::string_view feature) { return ("," + m.features + ",").find(",+" + std::string(feature) + ",") != std::string::npos; }
+bool has(const Machine& m, std::string_view feature) {
+  return ("," + m.features + ",").find(",+" + std::string(feature) + ",") != std::string::npos;
+}
 bool is_x86(const Machine& m) { return m.triple.starts_with("x86_64"); }
 
 int register_bytes(const Machine& m) { return m.isa == Isa::avx512 ? 64 : m.isa == Isa::avx2 ? 32 : 16; }
 constexpr int vectors_per_row = 2;
 
 /// "<16 x float>"
-std::string vector_type(int lanes, const char* element) { return std::string("<").append(std::to_string(lanes)).append(" x ").append(element).append(">"); }
+std::string vector_type(int lanes, const char* element) {
+  return std::string("<").append(std::to_string(lanes)).append(" x ").append(element).append(">");
+}
 
 class Writer {
  public:
   Writer(const Microkernel& k, const Machine& m) : k_(k), isa_(m.isa), lanes_(register_bytes(m) / k.unit_bytes) {
-    unit_ = k.kind == PackedKind::f64 ? "double" : k.kind == PackedKind::f32 || k.kind == PackedKind::bf16_pairs ? "float" : "i32";
+    unit_ = k.kind == PackedKind::f64                                       ? "double"
+            : k.kind == PackedKind::f32 || k.kind == PackedKind::bf16_pairs ? "float"
+                                                                            : "i32";
     vector_ = vector_type(lanes_, unit_.c_str());
   }
 
   std::string text() {
     declarations();
-    line("define void @rlx_matmul_tile(i64 %units, ptr noalias %a0, ptr noalias %b0, ptr noalias %c, i64 %ldc, i64 %add, ptr %ahead) {\nentry:\n %stride = mul i64 %ldc, ", k_.unit_bytes);
+    line(
+        "define void @rlx_matmul_tile(i64 %units, ptr noalias %a0, ptr noalias %b0, ptr noalias %c, i64 %ldc, i64 "
+        "%add, ptr %ahead) {\nentry:\n %stride = mul i64 %ldc, ",
+        k_.unit_bytes);
     line(" %b1 = getelementptr i8, ptr %b0, i64 ", k_.panel_header);
     if (k_.panel_header)
-      for (int j = 0; j < vectors_per_row; ++j) load("%start" + std::to_string(j), vector_, "%b0", j * lanes_ * k_.unit_bytes, vector_bytes());
-    line(" %groups = sdiv i64 %units, ", unit_group, "\n %few = icmp slt i64 %groups, ", k_.mr, "\n %near = select i1 %few, i64 %groups, i64 ", k_.mr, "\n br label %fetch");
-    // The first turns bring the tile of C, a row each, so that its misses leave room for others. Scalar instructions take
-    // turns from the multiply-adds (ports 0 and 5 of Intel's), which is why the rest is a loop of its own.
-    turns("fetch", "entry", "%near", [this](int, int j) { return k_.panel_header ? "%start" + std::to_string(j) : std::string("zeroinitializer"); }, "%a0", "%b1", "0");
-    line(" br i1 %fetch.more, label %fetch, label %rest\nrest:\n %over = icmp slt i64 %fetch.k1, %groups\n br i1 %over, label %loop, label %end");
-    turns("loop", "rest", "%groups", [](int i, int j) { return value("fetch", unit_group, i, j); }, "%fetch.a1", "%fetch.b1", "%fetch.k1");
+      for (int j = 0; j < vectors_per_row; ++j)
+        load("%start" + std::to_string(j), vector_, "%b0", j * lanes_ * k_.unit_bytes, vector_bytes());
+    line(" %groups = sdiv i64 %units, ", unit_group, "\n %few = icmp slt i64 %groups, ", k_.mr,
+         "\n %near = select i1 %few, i64 %groups, i64 ", k_.mr, "\n br label %fetch");
+    // The first turns bring the tile of C, a row each, so that its misses leave room for others. Scalar instructions
+    // take turns from the multiply-adds (ports 0 and 5 of Intel's), which is why the rest is a loop of its own.
+    turns(
+        "fetch", "entry", "%near",
+        [this](int, int j) { return k_.panel_header ? "%start" + std::to_string(j) : std::string("zeroinitializer"); },
+        "%a0", "%b1", "0");
+    line(
+        " br i1 %fetch.more, label %fetch, label %rest\nrest:\n %over = icmp slt i64 %fetch.k1, %groups\n br i1 %over, "
+        "label %loop, label %end");
+    turns(
+        "loop", "rest", "%groups", [](int i, int j) { return value("fetch", unit_group, i, j); }, "%fetch.a1",
+        "%fetch.b1", "%fetch.k1");
     line(" br i1 %loop.more, label %loop, label %end\nend:");
     each([&](int i, int j) {
-      line(" ", next(i, j), " = phi ", vector_, " [ ", value("fetch", unit_group, i, j), ", %rest ], [ ", value("loop", unit_group, i, j), ", %loop ]");
+      line(" ", next(i, j), " = phi ", vector_, " [ ", value("fetch", unit_group, i, j), ", %rest ], [ ",
+           value("loop", unit_group, i, j), ", %loop ]");
     });
     rows();
     line(" %fresh = icmp eq i64 %add, 0\n br i1 %fresh, label %put, label %sum");
@@ -64,8 +83,12 @@ class Writer {
   }
 
  private:
-  template <class... T> void line(const T&... parts) { (out_ << ... << parts) << '\n'; }
-  template <class F> void each(F f) {
+  template <class... T>
+  void line(const T&... parts) {
+    (out_ << ... << parts) << '\n';
+  }
+  template <class F>
+  void each(F f) {
     for (int i = 0; i < k_.mr; ++i)
       for (int j = 0; j < vectors_per_row; ++j) f(i, j);
   }
@@ -73,59 +96,88 @@ class Writer {
   static std::string next(int i, int j) { return numbered("%next", i, j); }
   static std::string column(const std::string& p, int u, int j) { return numbered("%" + p + ".bv", u, j); }
   /// A sum of block `p` after `u` units of a group.
-  static std::string value(const std::string& p, int u, int i, int j) { return numbered("%" + p + ".u" + std::to_string(u) + "_", i, j); }
+  static std::string value(const std::string& p, int u, int i, int j) {
+    return numbered("%" + p + ".u" + std::to_string(u) + "_", i, j);
+  }
 
   /// One loop, whose block `p` is entered from `from`; it ends before its branch.
-  template <class F> void turns(const std::string& p, const std::string& from, const std::string& limit, F start, const char* a, const char* b, const char* k) {
+  template <class F>
+  void turns(const std::string& p, const std::string& from, const std::string& limit, F start, const char* a,
+             const char* b, const char* k) {
     const std::string v = "%" + p;
-    const auto carried = [&](const char* name, const char* type, const char* first) { line(" ", v, name, "0 = phi ", type, " [ ", first, ", %", from, " ], [ ", v, name, "1, ", v, " ]"); };
+    const auto carried = [&](const char* name, const char* type, const char* first) {
+      line(" ", v, name, "0 = phi ", type, " [ ", first, ", %", from, " ], [ ", v, name, "1, ", v, " ]");
+    };
     line(p, ":");
     carried(".k", "i64", k);
     carried(".a", "ptr", a);
     carried(".b", "ptr", b);
     const bool fetches = p == "fetch";
     if (fetches) carried(".row", "ptr", "%c");
-    each([&](int i, int j) { line(" ", value(p, 0, i, j), " = phi ", vector_, " [ ", start(i, j), ", %", from, " ], [ ", value(p, unit_group, i, j), ", ", v, " ]"); });
+    each([&](int i, int j) {
+      line(" ", value(p, 0, i, j), " = phi ", vector_, " [ ", start(i, j), ", %", from, " ], [ ",
+           value(p, unit_group, i, j), ", ", v, " ]");
+    });
     if (fetches) {
-      line(" ", v, ".end = getelementptr i8, ptr ", v, ".row0, i64 ", k_.nr * k_.unit_bytes - 1, "\n ", v, ".row1 = getelementptr i8, ptr ", v, ".row0, i64 %stride");
-      for (const char* at : {".row0", ".end"}) line(" call void @llvm.prefetch.p0(ptr ", v, at, ", i32 0, i32 3, i32 1)");
+      line(" ", v, ".end = getelementptr i8, ptr ", v, ".row0, i64 ", k_.nr * k_.unit_bytes - 1, "\n ", v,
+           ".row1 = getelementptr i8, ptr ", v, ".row0, i64 %stride");
+      for (const char* at : {".row0", ".end"})
+        line(" call void @llvm.prefetch.p0(ptr ", v, at, ", i32 0, i32 3, i32 1)");
     }
-    line(" ", v, ".off = shl i64 ", v, ".k0, 6\n ", v, ".ahead = getelementptr i8, ptr %ahead, i64 ", v, ".off\n call void @llvm.prefetch.p0(ptr ", v, ".ahead, i32 0, i32 2, i32 1)");
+    line(" ", v, ".off = shl i64 ", v, ".k0, 6\n ", v, ".ahead = getelementptr i8, ptr %ahead, i64 ", v,
+         ".off\n call void @llvm.prefetch.p0(ptr ", v, ".ahead, i32 0, i32 2, i32 1)");
     for (int u = 0; u < unit_group; ++u) {
-      for (int j = 0; j < vectors_per_row; ++j) load(column(p, u, j), vector_, v + ".b0", (u * vectors_per_row + j) * vector_bytes(), vector_bytes());
+      for (int j = 0; j < vectors_per_row; ++j)
+        load(column(p, u, j), vector_, v + ".b0", (u * vectors_per_row + j) * vector_bytes(), vector_bytes());
       for (int i = 0; i < k_.mr; ++i) {
         const std::string one = numbered(v + ".one", u, i), first = numbered(v + ".first", u, i);
         load(one, unit_, v + ".a0", (u * k_.mr + i) * k_.unit_bytes, k_.unit_bytes);
-        line(" ", first, " = insertelement ", vector_, " poison, ", unit_, " ", one, ", i32 0\n ", numbered(v + ".av", u, i), " = shufflevector ", vector_, " ", first, ", ", vector_,
-             " poison, <", lanes_, " x i32> zeroinitializer");
+        line(" ", first, " = insertelement ", vector_, " poison, ", unit_, " ", one, ", i32 0\n ",
+             numbered(v + ".av", u, i), " = shufflevector ", vector_, " ", first, ", ", vector_, " poison, <", lanes_,
+             " x i32> zeroinitializer");
         for (int j = 0; j < vectors_per_row; ++j) multiply(p, u, i, j);
       }
     }
-    line(" ", v, ".k1 = add nuw nsw i64 ", v, ".k0, 1\n ", v, ".a1 = getelementptr i8, ptr ", v, ".a0, i64 ", unit_group * k_.mr * k_.unit_bytes);
-    line(" ", v, ".b1 = getelementptr i8, ptr ", v, ".b0, i64 ", unit_group * k_.nr * k_.unit_bytes, "\n ", v, ".more = icmp slt i64 ", v, ".k1, ", limit);
+    line(" ", v, ".k1 = add nuw nsw i64 ", v, ".k0, 1\n ", v, ".a1 = getelementptr i8, ptr ", v, ".a0, i64 ",
+         unit_group * k_.mr * k_.unit_bytes);
+    line(" ", v, ".b1 = getelementptr i8, ptr ", v, ".b0, i64 ", unit_group * k_.nr * k_.unit_bytes, "\n ", v,
+         ".more = icmp slt i64 ", v, ".k1, ", limit);
   }
-  static std::string numbered(std::string name, int i, int j) { return name.append(std::to_string(i)).append("_").append(std::to_string(j)); }
+  static std::string numbered(std::string name, int i, int j) {
+    return name.append(std::to_string(i)).append("_").append(std::to_string(j));
+  }
 
   void load(const std::string& to, const std::string& type, const std::string& from, int offset, int align) {
-    line(" ", to, ".at = getelementptr i8, ptr ", from, ", i64 ", offset, "\n ", to, " = load ", type, ", ptr ", to, ".at, align ", align);
+    line(" ", to, ".at = getelementptr i8, ptr ", from, ", i64 ", offset, "\n ", to, " = load ", type, ", ptr ", to,
+         ".at, align ", align);
   }
   void store(const std::string& value, int i, int j, const char* block) {
     const std::string at = numbered(block, i, j);
-    line(" ", at, " = getelementptr i8, ptr %c", i, ", i64 ", j * vector_bytes(), "\n store ", vector_, " ", value, ", ptr ", at, ", align ", k_.unit_bytes);
+    line(" ", at, " = getelementptr i8, ptr %c", i, ", i64 ", j * vector_bytes(), "\n store ", vector_, " ", value,
+         ", ptr ", at, ", align ", k_.unit_bytes);
   }
   void rows() {
-    for (int i = 0; i < k_.mr; ++i) line(" %off", i, " = mul i64 %stride, ", i, "\n %c", i, " = getelementptr i8, ptr %c, i64 %off", i);
+    for (int i = 0; i < k_.mr; ++i)
+      line(" %off", i, " = mul i64 %stride, ", i, "\n %c", i, " = getelementptr i8, ptr %c, i64 %off", i);
   }
   int bits() const { return vector_bytes() * 8; }
   std::string product() const {
     const std::string l = std::to_string(lanes_);
     switch (k_.kind) {
-      case PackedKind::f32: return "@llvm.fmuladd.v" + l + "f32";
-      case PackedKind::f64: return "@llvm.fmuladd.v" + l + "f64";
-      case PackedKind::bf16_pairs: return "@llvm.x86.avx512bf16.dpbf16ps." + std::to_string(bits());
-      case PackedKind::i8_quads: return "@llvm.x86.avx512.vpdpbusd." + std::to_string(bits());
-      case PackedKind::i16_pairs: return isa_ == Isa::avx512 ? "@llvm.x86.avx512.pmaddw.d.512" : isa_ == Isa::avx2 ? "@llvm.x86.avx2.pmadd.wd" : "@llvm.x86.sse2.pmadd.wd";
-      case PackedKind::i32: break;
+      case PackedKind::f32:
+        return "@llvm.fmuladd.v" + l + "f32";
+      case PackedKind::f64:
+        return "@llvm.fmuladd.v" + l + "f64";
+      case PackedKind::bf16_pairs:
+        return "@llvm.x86.avx512bf16.dpbf16ps." + std::to_string(bits());
+      case PackedKind::i8_quads:
+        return "@llvm.x86.avx512.vpdpbusd." + std::to_string(bits());
+      case PackedKind::i16_pairs:
+        return isa_ == Isa::avx512 ? "@llvm.x86.avx512.pmaddw.d.512"
+               : isa_ == Isa::avx2 ? "@llvm.x86.avx2.pmadd.wd"
+                                   : "@llvm.x86.sse2.pmadd.wd";
+      case PackedKind::i32:
+        break;
     }
     return "";
   }
@@ -140,13 +192,17 @@ class Writer {
     const std::string f = product(), x = operand();
     if (f.empty()) return;
     if (k_.kind == PackedKind::i16_pairs) line("declare ", vector_, " ", f, "(", x, ", ", x, ")");
-    else if (k_.kind == PackedKind::f32 || k_.kind == PackedKind::f64) line("declare ", vector_, " ", f, "(", x, ", ", x, ", ", x, ")");
+    else if (k_.kind == PackedKind::f32 || k_.kind == PackedKind::f64)
+      line("declare ", vector_, " ", f, "(", x, ", ", x, ", ", x, ")");
     else line("declare ", vector_, " ", f, "(", vector_, ", ", x, ", ", x, ")");
   }
   void multiply(const std::string& p, int u, int i, int j) {
-    const std::string n = p + std::to_string((u * k_.mr + i) * vectors_per_row + j), a = numbered("%" + p + ".av", u, i), b = column(p, u, j), x = operand(), f = product();
+    const std::string n = p + std::to_string((u * k_.mr + i) * vectors_per_row + j),
+                      a = numbered("%" + p + ".av", u, i), b = column(p, u, j), x = operand(), f = product();
     const std::string from = value(p, u, i, j), to = value(p, u + 1, i, j);
-    const auto cast = [&] { line(" %x", n, " = bitcast ", vector_, " ", a, " to ", x, "\n %y", n, " = bitcast ", vector_, " ", b, " to ", x); };
+    const auto cast = [&] {
+      line(" %x", n, " = bitcast ", vector_, " ", a, " to ", x, "\n %y", n, " = bitcast ", vector_, " ", b, " to ", x);
+    };
     switch (k_.kind) {
       case PackedKind::f32:
       case PackedKind::f64:
@@ -161,7 +217,8 @@ class Writer {
         break;
       case PackedKind::i16_pairs:
         cast();
-        line(" %p", n, " = call ", vector_, " ", f, "(", x, " %x", n, ", ", x, " %y", n, ")\n ", to, " = add ", vector_, " %p", n, ", ", from);
+        line(" %p", n, " = call ", vector_, " ", f, "(", x, " %x", n, ", ", x, " %y", n, ")\n ", to, " = add ", vector_,
+             " %p", n, ", ", from);
         break;
       case PackedKind::i32:
         line(" %p", n, " = mul ", vector_, " ", a, ", ", b, "\n ", to, " = add ", vector_, " %p", n, ", ", from);
@@ -182,9 +239,11 @@ struct Code {
 };
 
 Code make(PackedKind kind, const Machine& machine) {
-  static runtime::DiskCache* cache = new runtime::DiskCache(runtime::DiskCache::options_from_environment());  // outlives static objects
+  static runtime::DiskCache* cache =
+      new runtime::DiskCache(runtime::DiskCache::options_from_environment());  // outlives static objects
   Code c{microkernel_shape(kind, machine), nullptr};
-  const std::string text = microkernel_text(c.kernel, machine), key = "cpu matmul " + machine.description() + "\n" + text;
+  const std::string text = microkernel_text(c.kernel, machine),
+                    key = "cpu matmul " + machine.description() + "\n" + text;
   const std::string names[] = {"rlx_matmul_tile"};
   if (const auto known = cache->get(key)) {
     try {
@@ -207,7 +266,8 @@ Code make(PackedKind kind, const Machine& machine) {
 PackedKind packed_kind(DType operands, const Machine& m) {
   if (operands == DType::f64) return PackedKind::f64;
   // Where vdpbf16ps is as fast as an fma; Intel's runs at a quarter of that rate and loses to widening.
-  if (operands == DType::bf16 && m.isa == Isa::avx512 && has(m, "avx512bf16") && m.cpu.starts_with("znver")) return PackedKind::bf16_pairs;
+  if (operands == DType::bf16 && m.isa == Isa::avx512 && has(m, "avx512bf16") && m.cpu.starts_with("znver"))
+    return PackedKind::bf16_pairs;
   if (operands != DType::i8) return PackedKind::f32;
   if (m.isa == Isa::avx512 && has(m, "avx512vnni")) return PackedKind::i8_quads;
   return is_x86(m) ? PackedKind::i16_pairs : PackedKind::i32;

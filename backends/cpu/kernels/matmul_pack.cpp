@@ -9,15 +9,31 @@ namespace rlx::cpu {
 namespace {
 
 // Storage types of the small floats, so that templates tell them from integers.
-struct F16 { std::uint16_t bits; };
-struct Bf16 { std::uint16_t bits; };
+struct F16 {
+  std::uint16_t bits;
+};
+struct Bf16 {
+  std::uint16_t bits;
+};
 
-template <class To, class From> inline To converted(From v) { return static_cast<To>(v); }
-template <> inline Bf16 converted<Bf16, Bf16>(Bf16 v) { return v; }
-template <> inline float converted<float, Bf16>(Bf16 v) { return std::bit_cast<float>(static_cast<std::uint32_t>(v.bits) << 16); }
-// Scaled by 2^112 the bits of an f16, subnormals included, are those of an f32; without branches, so that it vectorises.
-template <> inline float converted<float, F16>(F16 v) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(v.bits & 0x8000u) << 16, magnitude = static_cast<std::uint32_t>(v.bits & 0x7fffu) << 13;
+template <class To, class From>
+inline To converted(From v) {
+  return static_cast<To>(v);
+}
+template <>
+inline Bf16 converted<Bf16, Bf16>(Bf16 v) {
+  return v;
+}
+template <>
+inline float converted<float, Bf16>(Bf16 v) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(v.bits) << 16);
+}
+// Scaled by 2^112 the bits of an f16, subnormals included, are those of an f32; without branches, so that it
+// vectorises.
+template <>
+inline float converted<float, F16>(F16 v) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(v.bits & 0x8000u) << 16,
+                      magnitude = static_cast<std::uint32_t>(v.bits & 0x7fffu) << 13;
   const std::uint32_t scaled = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112f);
   const std::uint32_t special = magnitude >= 0x0f800000u ? 0x7f800000u : 0u;  // infinity and NaN
   return std::bit_cast<float>(scaled | special | sign);
@@ -52,24 +68,39 @@ inline void interleave4(const std::int8_t* const* from, unsigned char flip, std:
     std::memcpy(&r[e], from[e], 16);
     r[e] ^= flip;
   }
-  const auto low = [](Sixteen a, Sixteen b) { return reinterpret_cast<Eight>(__builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)); };
-  const auto high = [](Sixteen a, Sixteen b) { return reinterpret_cast<Eight>(__builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)); };
+  const auto low = [](Sixteen a, Sixteen b) {
+    return reinterpret_cast<Eight>(
+        __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
+  };
+  const auto high = [](Sixteen a, Sixteen b) {
+    return reinterpret_cast<Eight>(
+        __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31));
+  };
   const Eight a = low(r[0], r[1]), b = low(r[2], r[3]), c = high(r[0], r[1]), d = high(r[2], r[3]);
-  const Eight t[4] = {__builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11), __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15),
-                      __builtin_shufflevector(c, d, 0, 8, 1, 9, 2, 10, 3, 11), __builtin_shufflevector(c, d, 4, 12, 5, 13, 6, 14, 7, 15)};
+  const Eight t[4] = {__builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11),
+                      __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15),
+                      __builtin_shufflevector(c, d, 0, 8, 1, 9, 2, 10, 3, 11),
+                      __builtin_shufflevector(c, d, 4, 12, 5, 13, 6, 14, 7, 15)};
   std::memcpy(to, t, 64);
 }
 
-/// Lanes [0, count) whose units of one word lie one after the other: the blocks that registers hold; returns how many units.
-template <class Word> std::int64_t transpose_units(const PackSource& s, const std::byte* base, int element_bytes, std::int64_t units, std::uint32_t flip, int width, Word* to) {
+/// Lanes [0, count) whose units of one word lie one after the other: the blocks that registers hold; returns how many
+/// units.
+template <class Word>
+std::int64_t transpose_units(const PackSource& s, const std::byte* base, int element_bytes, std::int64_t units,
+                             std::uint32_t flip, int width, Word* to) {
   constexpr int side = 16 / sizeof(Word);
   if (s.count < side) return 0;
   const std::int64_t blocks = units / side;
-  const auto row = [&](int lane) { return reinterpret_cast<const Word*>(base + (s.lanes[lane] + s.depth[0]) * element_bytes); };
+  const auto row = [&](int lane) {
+    return reinterpret_cast<const Word*>(base + (s.lanes[lane] + s.depth[0]) * element_bytes);
+  };
   for (int done = 0; done < s.count; done += side) {
     const int first = std::min(done, s.count - side);  // the last ones again, where they do not divide
     const Word *from[side], *next[side];
-    for (int i = 0; i < side; ++i) from[i] = row(first + i), next[i] = first + side + i < s.count ? row(first + side + i) : from[i] + 6 * 64 / sizeof(Word);
+    for (int i = 0; i < side; ++i)
+      from[i] = row(first + i),
+      next[i] = first + side + i < s.count ? row(first + side + i) : from[i] + 6 * 64 / sizeof(Word);
     for (std::int64_t q = 0; q < blocks; ++q) {
       if (q % 4 == 0)
         for (const Word* p : next) __builtin_prefetch(p + q * side);
@@ -82,7 +113,8 @@ template <class Word> std::int64_t transpose_units(const PackSource& s, const st
 }
 
 /// A strip of `width` lanes; `flip` is xored into each stored byte (i8 only).
-template <class From, class To, int step> void pack(const PackSource& s, int width, unsigned char flip, void* out) {
+template <class From, class To, int step>
+void pack(const PackSource& s, int width, unsigned char flip, void* out) {
   const auto* base = static_cast<const From*>(s.base);
   auto* to = static_cast<To*>(out);
   constexpr int group = step * unit_group;
@@ -95,7 +127,8 @@ template <class From, class To, int step> void pack(const PackSource& s, int wid
   if (s.lanes_adjacent) {
     const From* first = base + s.lanes[0];
     if constexpr (step == 1 && std::is_same_v<From, To>) {
-      for (std::int64_t k = 0; k < s.k; ++k) std::memcpy(to + k * row, first + s.depth[k], static_cast<std::size_t>(s.count) * sizeof(To));
+      for (std::int64_t k = 0; k < s.k; ++k)
+        std::memcpy(to + k * row, first + s.depth[k], static_cast<std::size_t>(s.count) * sizeof(To));
       return;
     }
     std::int64_t k = 0;
@@ -120,17 +153,21 @@ template <class From, class To, int step> void pack(const PackSource& s, int wid
   if constexpr (std::is_same_v<From, To> && sizeof(To) * step >= 4) {
     using Word = std::conditional_t<sizeof(To) * step == 8, std::uint64_t, std::uint32_t>;
     if (s.depth_adjacent)
-      done = step * transpose_units(s, reinterpret_cast<const std::byte*>(base), sizeof(From), s.k / step, flip * 0x01010101u, width, reinterpret_cast<Word*>(to));
+      done = step * transpose_units(s, reinterpret_cast<const std::byte*>(base), sizeof(From), s.k / step,
+                                    flip * 0x01010101u, width, reinterpret_cast<Word*>(to));
   }
   for (int i = 0; i < s.count; ++i)
-    for (std::int64_t k = done; k < s.k; ++k) put(to + k / step * row + i * step + k % step, base[s.lanes[i] + s.depth[k]]);
+    for (std::int64_t k = done; k < s.k; ++k)
+      put(to + k / step * row + i * step + k % step, base[s.lanes[i] + s.depth[k]]);
 }
 
 /// Whole panels next to each other whose elements are stored as they are: along the rows of B, which are long runs.
-template <int bytes> void copy_rows(const PackSource& s, int panels, std::int64_t element_bytes, std::int64_t apart, std::byte* to) {
+template <int bytes>
+void copy_rows(const PackSource& s, int panels, std::int64_t element_bytes, std::int64_t apart, std::byte* to) {
   const std::byte* first = static_cast<const std::byte*>(s.base) + s.lanes[0] * element_bytes;
   for (std::int64_t k = 0; k < s.k; ++k) {
-    const std::byte *from = first + s.depth[k] * element_bytes, *ahead = first + s.depth[std::min(k + 4, s.k - 1)] * element_bytes;
+    const std::byte *from = first + s.depth[k] * element_bytes,
+                    *ahead = first + s.depth[std::min(k + 4, s.k - 1)] * element_bytes;
     for (int p = 0; p < panels; ++p) {
       for (int line = 0; line < bytes; line += 64) __builtin_prefetch(ahead + p * bytes + line);
       std::memcpy(to + p * apart + k * bytes, from + p * bytes, bytes);
@@ -140,11 +177,16 @@ template <int bytes> void copy_rows(const PackSource& s, int panels, std::int64_
 
 void pack_units(const Microkernel& m, const PackSource& s, int width, unsigned char flip, void* to) {
   switch (m.kind) {
-    case PackedKind::f64: return pack<double, double, 1>(s, width, 0, to);
-    case PackedKind::bf16_pairs: return pack<Bf16, Bf16, 2>(s, width, 0, to);
-    case PackedKind::i8_quads: return pack<std::int8_t, std::int8_t, 4>(s, width, flip, to);
-    case PackedKind::i16_pairs: return pack<std::int8_t, std::int16_t, 2>(s, width, 0, to);
-    case PackedKind::i32: return pack<std::int8_t, std::int32_t, 1>(s, width, 0, to);
+    case PackedKind::f64:
+      return pack<double, double, 1>(s, width, 0, to);
+    case PackedKind::bf16_pairs:
+      return pack<Bf16, Bf16, 2>(s, width, 0, to);
+    case PackedKind::i8_quads:
+      return pack<std::int8_t, std::int8_t, 4>(s, width, flip, to);
+    case PackedKind::i16_pairs:
+      return pack<std::int8_t, std::int16_t, 2>(s, width, 0, to);
+    case PackedKind::i32:
+      return pack<std::int8_t, std::int32_t, 1>(s, width, 0, to);
     case PackedKind::f32:
       if (s.dtype == DType::f16) return pack<F16, float, 1>(s, width, 0, to);
       if (s.dtype == DType::bf16) return pack<Bf16, float, 1>(s, width, 0, to);
@@ -154,9 +196,13 @@ void pack_units(const Microkernel& m, const PackSource& s, int width, unsigned c
 
 }  // namespace
 
-std::int64_t packed_units(const Microkernel& m, std::int64_t k) { return (k + m.step * unit_group - 1) / (m.step * unit_group) * unit_group; }
+std::int64_t packed_units(const Microkernel& m, std::int64_t k) {
+  return (k + m.step * unit_group - 1) / (m.step * unit_group) * unit_group;
+}
 std::int64_t strip_bytes(const Microkernel& m, std::int64_t k) { return packed_units(m, k) * m.mr * m.unit_bytes; }
-std::int64_t panel_bytes(const Microkernel& m, std::int64_t k) { return m.panel_header + packed_units(m, k) * m.nr * m.unit_bytes; }
+std::int64_t panel_bytes(const Microkernel& m, std::int64_t k) {
+  return m.panel_header + packed_units(m, k) * m.nr * m.unit_bytes;
+}
 
 void pack_strip(const Microkernel& m, const PackSource& s, void* to) { pack_units(m, s, m.mr, 0x80, to); }
 
@@ -177,13 +223,24 @@ void pack_panels(const Microkernel& m, const PackSource& s, void* to) {
   const std::int64_t apart = panel_bytes(m, s.k), element = bit_width(s.dtype) / 8;
   const int whole = s.count / m.nr;
   int done = 0;
-  if (s.lanes_adjacent && (m.kind == PackedKind::f64 || (m.kind == PackedKind::f32 && s.dtype == DType::f32)) && s.k % unit_group == 0 && m.panel_header == 0) {
+  if (s.lanes_adjacent && (m.kind == PackedKind::f64 || (m.kind == PackedKind::f32 && s.dtype == DType::f32)) &&
+      s.k % unit_group == 0 && m.panel_header == 0) {
     auto* out = static_cast<std::byte*>(to);
     switch (m.nr * m.unit_bytes) {
-      case 128: copy_rows<128>(s, whole, element, apart, out); done = whole; break;
-      case 64: copy_rows<64>(s, whole, element, apart, out); done = whole; break;
-      case 32: copy_rows<32>(s, whole, element, apart, out); done = whole; break;
-      default: break;
+      case 128:
+        copy_rows<128>(s, whole, element, apart, out);
+        done = whole;
+        break;
+      case 64:
+        copy_rows<64>(s, whole, element, apart, out);
+        done = whole;
+        break;
+      case 32:
+        copy_rows<32>(s, whole, element, apart, out);
+        done = whole;
+        break;
+      default:
+        break;
     }
   }
   for (int p = done; p * m.nr < s.count; ++p) {

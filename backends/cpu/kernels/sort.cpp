@@ -14,8 +14,8 @@ namespace {
 using ops::SortAttrs;
 using ops::TopKAttrs;
 
-/// Lines of a row-major shape along one dimension. Chunks of lines have a scratch each; long lines come one after the other
-/// and are shared among threads.
+/// Lines of a row-major shape along one dimension. Chunks of lines have a scratch each; long lines come one after the
+/// other and are shared among threads.
 struct Lines {
   std::int64_t count = 1, length = 1, stride = 1;
   std::int64_t scratch = 0, chunk = 1;  ///< Bytes a chunk, lines a chunk.
@@ -30,7 +30,8 @@ struct Lines {
     // Records there and back, and two permutations.
     scratch = (length * (2 * static_cast<std::int64_t>(sizeof(WideRecord)) + 8) + 63) / 64 * 64;
     constexpr std::int64_t most_scratch = 64 << 20, most_chunks = 64;
-    const std::int64_t chunks = shared() ? 1 : std::clamp<std::int64_t>(most_scratch / std::max<std::int64_t>(1, scratch), 1, most_chunks);
+    const std::int64_t chunks =
+        shared() ? 1 : std::clamp<std::int64_t>(most_scratch / std::max<std::int64_t>(1, scratch), 1, most_chunks);
     chunk = std::max<std::int64_t>(1, (count + chunks - 1) / chunks);
   }
   bool shared() const { return length >= long_line; }
@@ -40,38 +41,53 @@ struct Lines {
   std::int64_t first(std::int64_t line) const { return line / stride * stride * length + line % stride; }
 
   /// f(line, scratch of its chunk)
-  template <class F> void each(void* workspace, F f) const {
+  template <class F>
+  void each(void* workspace, F f) const {
     auto* memory = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(workspace) + 63) / 64 * 64);
     if (shared()) {
       for (std::int64_t i = 0; i < count; ++i) f(i, memory);
       return;
     }
-    struct Context { const Lines& lines; std::byte* memory; F& f; } c{*this, memory, f};
-    parallel_for(count, chunk, 0, [](void* p, std::int64_t begin, std::int64_t end) {
-      const auto& k = *static_cast<const Context*>(p);
-      for (std::int64_t i = begin; i < end; ++i) k.f(i, k.memory + begin / k.lines.chunk * k.lines.scratch);
-    }, &c);
+    struct Context {
+      const Lines& lines;
+      std::byte* memory;
+      F& f;
+    } c{*this, memory, f};
+    parallel_for(
+        count, chunk, 0,
+        [](void* p, std::int64_t begin, std::int64_t end) {
+          const auto& k = *static_cast<const Context*>(p);
+          for (std::int64_t i = begin; i < end; ++i) k.f(i, k.memory + begin / k.lines.chunk * k.lines.scratch);
+        },
+        &c);
   }
 };
 
 /// f(begin, end) over the elements of one line, on threads if the line is shared among them.
-template <class F> void over_line(const Lines& lines, F f) {
+template <class F>
+void over_line(const Lines& lines, F f) {
   constexpr std::int64_t grain = 1 << 15;
   if (!lines.shared()) return f(0, lines.length);
-  parallel_for(lines.length, grain, 0, [](void* p, std::int64_t begin, std::int64_t end) { (*static_cast<F*>(p))(begin, end); }, &f);
+  parallel_for(
+      lines.length, grain, 0, [](void* p, std::int64_t begin, std::int64_t end) { (*static_cast<F*>(p))(begin, end); },
+      &f);
 }
 
 /// Records of a line's elements in the order of `order` (null: as they are).
-template <class Record> void fill(const Lines& lines, const SortKeys& keys, const void* data, std::int64_t first, const std::uint32_t* order, Record* to) {
+template <class Record>
+void fill(const Lines& lines, const SortKeys& keys, const void* data, std::int64_t first, const std::uint32_t* order,
+          Record* to) {
   with_width(keys.bits(), [&]<int width>() {
     over_line(lines, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i)
-        to[i] = Record(keys.key(element_bits<width>(data, first + (order ? order[i] : i) * lines.stride)), static_cast<std::uint32_t>(i));
+        to[i] = Record(keys.key(element_bits<width>(data, first + (order ? order[i] : i) * lines.stride)),
+                       static_cast<std::uint32_t>(i));
     });
   });
 }
 
-template <class F> void with_record(int bits, F f) {
+template <class F>
+void with_record(int bits, F f) {
   if (bits <= 32) f.template operator()<NarrowRecord>();
   else f.template operator()<WideRecord>();
 }
@@ -85,21 +101,29 @@ void permute(const Lines& lines, DType t, const void* from, void* to, std::int64
       for (std::int64_t i = begin; i < end; ++i) y[i * lines.stride] = x[order[i] * lines.stride];
     });
   };
-  struct Sixteen { std::uint64_t parts[2]; };
+  struct Sixteen {
+    std::uint64_t parts[2];
+  };
   switch (bit_width(t)) {
     case 4:  // elements share bytes, which is why such lines are not put on several threads
       for (std::int64_t i = 0; i < lines.length; ++i) {
         const std::int64_t at = first + i * lines.stride;
         auto& byte = static_cast<std::uint8_t*>(to)[at / 2];
         const int shift = static_cast<int>(at % 2) * 4;
-        byte = static_cast<std::uint8_t>((byte & ~(15u << shift)) | element_bits<4>(from, first + order[i] * lines.stride) << shift);
+        byte = static_cast<std::uint8_t>((byte & ~(15u << shift)) |
+                                         element_bits<4>(from, first + order[i] * lines.stride) << shift);
       }
       return;
-    case 8: return move(std::uint8_t{});
-    case 16: return move(std::uint16_t{});
-    case 32: return move(std::uint32_t{});
-    case 64: return move(std::uint64_t{});
-    default: return move(Sixteen{});
+    case 8:
+      return move(std::uint8_t{});
+    case 16:
+      return move(std::uint16_t{});
+    case 32:
+      return move(std::uint32_t{});
+    case 64:
+      return move(std::uint64_t{});
+    default:
+      return move(Sixteen{});
   }
 }
 
@@ -118,7 +142,9 @@ Answer accepts_sort(const Instance& i) {
   return positions_fit(i.signature.tensor(0).dim(i.attrs->as<SortAttrs>().axis));
 }
 
-std::int64_t sort_workspace(const Instance& i) { return Lines(i.signature.shape(0), i.attrs->as<SortAttrs>().axis).workspace(); }
+std::int64_t sort_workspace(const Instance& i) {
+  return Lines(i.signature.shape(0), i.attrs->as<SortAttrs>().axis).workspace();
+}
 
 void launch_sort(const LaunchCall& call) {
   const auto& a = call.instance.attrs->as<SortAttrs>();
@@ -140,16 +166,20 @@ void launch_sort(const LaunchCall& call) {
         if (lines.shared()) sort_records_on_threads(records, records + n, n, keys.bits());
         else sort_records(records, records + n, n, keys.bits());
         over_line(lines, [&](std::int64_t begin, std::int64_t end) {
-          for (std::int64_t i = begin; i < end; ++i) next[i] = ordered ? order[records[i].position()] : records[i].position();
+          for (std::int64_t i = begin; i < end; ++i)
+            next[i] = ordered ? order[records[i].position()] : records[i].position();
         });
       });
       std::swap(order, next);
     }
-    for (std::size_t k = 0; k < call.in.size(); ++k) permute(lines, call.in[k].type.dtype, call.in[k].data, call.out[k].data, first, order);
+    for (std::size_t k = 0; k < call.in.size(); ++k)
+      permute(lines, call.in[k].type.dtype, call.in[k].data, call.out[k].data, first, order);
   };
-  const bool nibbles = std::any_of(call.in.begin(), call.in.end(), [](const BufferView& v) { return bit_width(v.type.dtype) < 8; });
+  const bool nibbles =
+      std::any_of(call.in.begin(), call.in.end(), [](const BufferView& v) { return bit_width(v.type.dtype) < 8; });
   if (!nibbles) return lines.each(call.workspace.data, run);
-  for (std::int64_t i = 0; i < lines.count; ++i) run(i, reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(call.workspace.data) + 63) / 64 * 64));
+  for (std::int64_t i = 0; i < lines.count; ++i)
+    run(i, reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(call.workspace.data) + 63) / 64 * 64));
 }
 
 Answer accepts_top_k(const Instance& i) {
@@ -157,7 +187,9 @@ Answer accepts_top_k(const Instance& i) {
   return positions_fit(i.signature.shape(0).back());
 }
 
-std::int64_t top_k_workspace(const Instance& i) { return Lines(i.signature.shape(0), i.signature.rank(0) - 1).workspace(); }
+std::int64_t top_k_workspace(const Instance& i) {
+  return Lines(i.signature.shape(0), i.signature.rank(0) - 1).workspace();
+}
 
 void launch_top_k(const LaunchCall& call) {
   const std::int64_t k = call.instance.attrs->as<TopKAttrs>().k;
@@ -185,7 +217,8 @@ void launch_top_k(const LaunchCall& call) {
     with_width(bit_width(type.dtype), [&]<int width>() {
       for (std::int64_t i = 0; i < k; ++i) {
         const std::uint64_t v = element_bits<width>(call.in[0].data, line * n + indices[i]);
-        std::memcpy(static_cast<std::byte*>(call.out[0].data) + (line * k + i) * (width / 8), &v, width / 8);  // little-endian
+        std::memcpy(static_cast<std::byte*>(call.out[0].data) + (line * k + i) * (width / 8), &v,
+                    width / 8);  // little-endian
       }
     });
   });

@@ -11,9 +11,14 @@ namespace rlx::cpu {
 class SortKeys {
  public:
   SortKeys(DType t, bool descending, bool nan_first = false)
-      : bits_(bit_width(t)), floating_(is_floating(t)), mask_(bits_ == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits_) - 1),
-        sign_(is_floating(t) || is_signed_integer(t) ? std::uint64_t{1} << (bits_ - 1) : 0), flip_(descending ? mask_ : 0), nan_(nan_first ? 0 : mask_),
-        greatest_(greatest_magnitude(t)), sign_alone_is_nan_(t == DType::f8e4m3fnuz || t == DType::f8e5m2fnuz) {}
+      : bits_(bit_width(t)),
+        floating_(is_floating(t)),
+        mask_(bits_ == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits_) - 1),
+        sign_(is_floating(t) || is_signed_integer(t) ? std::uint64_t{1} << (bits_ - 1) : 0),
+        flip_(descending ? mask_ : 0),
+        nan_(nan_first ? 0 : mask_),
+        greatest_(greatest_magnitude(t)),
+        sign_alone_is_nan_(t == DType::f8e4m3fnuz || t == DType::f8e5m2fnuz) {}
 
   int bits() const { return bits_; }
   std::uint64_t key(std::uint64_t v) const {
@@ -27,13 +32,20 @@ class SortKeys {
   /// Bits of infinity, or of the greatest number where there is none: what is above is NaN.
   static std::uint64_t greatest_magnitude(DType t) {
     switch (t) {
-      case DType::f16: return 0x7c00;
-      case DType::bf16: return 0x7f80;
-      case DType::f32: return 0x7f800000;
-      case DType::f64: return 0x7ff0000000000000;
-      case DType::f8e4m3fn: return 0x7e;
-      case DType::f8e5m2: return 0x7c;
-      default: return 0x7f;
+      case DType::f16:
+        return 0x7c00;
+      case DType::bf16:
+        return 0x7f80;
+      case DType::f32:
+        return 0x7f800000;
+      case DType::f64:
+        return 0x7ff0000000000000;
+      case DType::f8e4m3fn:
+        return 0x7e;
+      case DType::f8e5m2:
+        return 0x7c;
+      default:
+        return 0x7f;
     }
   }
   int bits_;
@@ -43,7 +55,8 @@ class SortKeys {
 };
 
 /// Bits of element `i` of a packed row-major array.
-template <int width> std::uint64_t element_bits(const void* data, std::int64_t i) {
+template <int width>
+std::uint64_t element_bits(const void* data, std::int64_t i) {
   if constexpr (width == 4) return static_cast<const std::uint8_t*>(data)[i / 2] >> (i % 2 * 4) & 15u;
   else if constexpr (width == 8) return static_cast<const std::uint8_t*>(data)[i];
   else if constexpr (width == 16) return static_cast<const std::uint16_t*>(data)[i];
@@ -52,13 +65,19 @@ template <int width> std::uint64_t element_bits(const void* data, std::int64_t i
 }
 
 /// Calls f<width>() for a width of 4, 8, 16, 32 or 64 bits.
-template <class F> void with_width(int bits, F f) {
+template <class F>
+void with_width(int bits, F f) {
   switch (bits) {
-    case 4: return f.template operator()<4>();
-    case 8: return f.template operator()<8>();
-    case 16: return f.template operator()<16>();
-    case 32: return f.template operator()<32>();
-    default: return f.template operator()<64>();
+    case 4:
+      return f.template operator()<4>();
+    case 8:
+      return f.template operator()<8>();
+    case 16:
+      return f.template operator()<16>();
+    case 32:
+      return f.template operator()<32>();
+    default:
+      return f.template operator()<64>();
   }
 }
 

@@ -29,7 +29,8 @@ struct WideRecord {
 };
 
 /// Sorts x[0, n), given in the order of positions, by keys of `bits` bits; `other` is as long.
-template <class Record> void sort_records(Record* x, Record* other, std::int64_t n, int bits) {
+template <class Record>
+void sort_records(Record* x, Record* other, std::int64_t n, int bits) {
   constexpr std::int64_t too_short_for_radix = 512;
   if (n < too_short_for_radix) {
     std::sort(x, x + n);
@@ -50,32 +51,44 @@ template <class Record> void sort_records(Record* x, Record* other, std::int64_t
 constexpr std::int64_t long_line = 1 << 17;  ///< From here a line is shared among threads.
 
 /// The same order, by runs sorted on their own and merged pairwise, each merge cut into pieces.
-template <class Record> void sort_records_on_threads(Record* x, Record* other, std::int64_t n, int bits) {
+template <class Record>
+void sort_records_on_threads(Record* x, Record* other, std::int64_t n, int bits) {
   constexpr std::int64_t run = 1 << 16, piece = 1 << 15;
-  struct Context { Record *from, *to; std::int64_t n, width; int bits; } c{x, other, n, run, bits};
-  parallel_for(n, run, 0, [](void* p, std::int64_t begin, std::int64_t end) {
-    const auto& k = *static_cast<const Context*>(p);
-    sort_records(k.from + begin, k.to + begin, end - begin, k.bits);
-  }, &c);
+  struct Context {
+    Record *from, *to;
+    std::int64_t n, width;
+    int bits;
+  } c{x, other, n, run, bits};
+  parallel_for(
+      n, run, 0,
+      [](void* p, std::int64_t begin, std::int64_t end) {
+        const auto& k = *static_cast<const Context*>(p);
+        sort_records(k.from + begin, k.to + begin, end - begin, k.bits);
+      },
+      &c);
   for (; c.width < n; c.width *= 2, std::swap(c.from, c.to))
-    parallel_for(n, piece, 0, [](void* p, std::int64_t begin, std::int64_t end) {  // pieces divide runs
-      const auto& k = *static_cast<const Context*>(p);
-      const std::int64_t low = begin / (2 * k.width) * (2 * k.width), middle = std::min(k.n, low + k.width), high = std::min(k.n, low + 2 * k.width);
-      const Record *a = k.from + low, *b = k.from + middle;
-      const std::int64_t a_size = middle - low, b_size = high - middle;
-      // How many of the first `count` merged records come from a.
-      const auto from_a = [&](std::int64_t count) {
-        std::int64_t least = std::max<std::int64_t>(0, count - b_size), most = std::min(count, a_size);
-        while (least < most) {
-          const std::int64_t i = (least + most) / 2;
-          if (a[i] < b[count - i - 1]) least = i + 1;
-          else most = i;
-        }
-        return least;
-      };
-      const std::int64_t i0 = from_a(begin - low), i1 = from_a(end - low);
-      std::merge(a + i0, a + i1, b + (begin - low - i0), b + (end - low - i1), k.to + begin);
-    }, &c);
+    parallel_for(
+        n, piece, 0,
+        [](void* p, std::int64_t begin, std::int64_t end) {  // pieces divide runs
+          const auto& k = *static_cast<const Context*>(p);
+          const std::int64_t low = begin / (2 * k.width) * (2 * k.width), middle = std::min(k.n, low + k.width),
+                             high = std::min(k.n, low + 2 * k.width);
+          const Record *a = k.from + low, *b = k.from + middle;
+          const std::int64_t a_size = middle - low, b_size = high - middle;
+          // How many of the first `count` merged records come from a.
+          const auto from_a = [&](std::int64_t count) {
+            std::int64_t least = std::max<std::int64_t>(0, count - b_size), most = std::min(count, a_size);
+            while (least < most) {
+              const std::int64_t i = (least + most) / 2;
+              if (a[i] < b[count - i - 1]) least = i + 1;
+              else most = i;
+            }
+            return least;
+          };
+          const std::int64_t i0 = from_a(begin - low), i1 = from_a(end - low);
+          std::merge(a + i0, a + i1, b + (begin - low - i0), b + (end - low - i1), k.to + begin);
+        },
+        &c);
   if (c.from != x) std::memcpy(static_cast<void*>(x), c.from, static_cast<std::size_t>(n) * sizeof(Record));
 }
 

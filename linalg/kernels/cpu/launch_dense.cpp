@@ -25,8 +25,8 @@ void refuse_zero(const LaunchCall& c, std::int64_t info, const char* what) {
   throw NumericalError(op, info, op + ": the matrix is singular: " + what + " " + std::to_string(info) + " is zero");
 }
 
-// The operator's `rows` say where each row of L U came from; LAPACK's pivots are exchanges. The exchanges that lead from the
-// identity to `rows`, one position after the other.
+// The operator's `rows` say where each row of L U came from; LAPACK's pivots are exchanges. The exchanges that lead
+// from the identity to `rows`, one position after the other.
 std::vector<std::int32_t> exchanges(std::span<const std::int32_t> rows) {
   const auto n = static_cast<std::int32_t>(rows.size());
   std::vector<std::int32_t> at(rows.size()), position(rows.size()), pivots(rows.size());
@@ -62,7 +62,9 @@ void launch_lu(const LaunchCall& c) {
 void launch_lu_solve(const LaunchCall& c) {
   for_element(element(c), [&]<class T>() {
     const auto pivots = exchanges(input<std::int32_t>(c, 1));
-    refuse_zero(c, lu_solve<T>(order(c), columns(c.in[2]), input<T>(c, 0), pivots, c.instance.attrs->as<TransposeAttrs>().mode, input<T>(c, 2), output<T>(c, 0)),
+    refuse_zero(c,
+                lu_solve<T>(order(c), columns(c.in[2]), input<T>(c, 0), pivots,
+                            c.instance.attrs->as<TransposeAttrs>().mode, input<T>(c, 2), output<T>(c, 0)),
                 "entry of U's diagonal");
   });
 }
@@ -70,13 +72,16 @@ void launch_lu_solve(const LaunchCall& c) {
 void launch_cholesky(const LaunchCall& c) {
   for_element(element(c), [&]<class T>() {
     const std::int64_t info = cholesky<T>(order(c), input<T>(c, 0), output<T>(c, 0));
-    if (info) throw NumericalError("linalg.cholesky", info, "linalg.cholesky: the leading minor of order " + std::to_string(info) + " is not positive");
+    if (info)
+      throw NumericalError("linalg.cholesky", info,
+                           "linalg.cholesky: the leading minor of order " + std::to_string(info) + " is not positive");
   });
 }
 
 void launch_cholesky_solve(const LaunchCall& c) {
   for_element(element(c), [&]<class T>() {
-    cholesky_solve<T>(order(c), columns(c.in[1]), input<T>(c, 0), c.instance.attrs->as<TransposeAttrs>().mode, input<T>(c, 1), output<T>(c, 0));
+    cholesky_solve<T>(order(c), columns(c.in[1]), input<T>(c, 0), c.instance.attrs->as<TransposeAttrs>().mode,
+                      input<T>(c, 1), output<T>(c, 0));
   });
 }
 
@@ -84,7 +89,9 @@ void launch_triangular_solve(const LaunchCall& c) {
   const auto& a = c.instance.attrs->as<TriangularSolveAttrs>();
   const TriangularSolve what{Side::left, a.lower ? Triangle::lower : Triangle::upper, a.mode, a.unit_diagonal};
   for_element(element(c), [&]<class T>() {
-    refuse_zero(c, triangular_solve<T>(what, order(c), columns(c.in[1]), input<T>(c, 0), input<T>(c, 1), output<T>(c, 0)), "diagonal entry");
+    refuse_zero(c,
+                triangular_solve<T>(what, order(c), columns(c.in[1]), input<T>(c, 0), input<T>(c, 1), output<T>(c, 0)),
+                "diagonal entry");
   });
 }
 

@@ -12,9 +12,12 @@ namespace rlx::linalg {
 
 namespace {
 
-const SparseType& matrix_of(const LaunchCall& c, std::size_t operand) { return std::get<SparseType>(c.instance.signature.types[operand]); }
+const SparseType& matrix_of(const LaunchCall& c, std::size_t operand) {
+  return std::get<SparseType>(c.instance.signature.types[operand]);
+}
 
-template <class Make> void factor(const LaunchCall& c, Make make) {
+template <class Make>
+void factor(const LaunchCall& c, Make make) {
   for_csr(c, 0, matrix_of(c, 0), [&]<class T, class Index>(const CsrView<T, Index>& a) {
     std::shared_ptr<const SparseFactor<T>> f = make(a);
     ResourceType type = std::get<ResourceType>(c.instance.results[0]);
@@ -52,8 +55,9 @@ void launch_sparse_solve(const LaunchCall& c) {
 
 void launch_rcond(const LaunchCall& c) {
   const ResourceValue& r = c.resources[0];
-  output<double>(c, 0)[0] = r.type.dtype == DType::c128 ? std::static_pointer_cast<const SparseFactor<std::complex<double>>>(r.data)->rcond()
-                                                        : std::static_pointer_cast<const SparseFactor<double>>(r.data)->rcond();
+  output<double>(c, 0)[0] = r.type.dtype == DType::c128
+                                ? std::static_pointer_cast<const SparseFactor<std::complex<double>>>(r.data)->rcond()
+                                : std::static_pointer_cast<const SparseFactor<double>>(r.data)->rcond();
 }
 
 }  // namespace rlx::linalg

@@ -33,7 +33,8 @@ HostTensor stacked(const std::vector<HostTensor>& all, int axis) {
   shape.insert(shape.begin() + axis, count);
   HostTensor out(all[0].dtype(), shape);
   for (std::int64_t m = 0; m < count; ++m)
-    for (std::int64_t j = 0; j < all[0].numel(); ++j) copy_element(out, (j / inner * count + m) * inner + j % inner, all[static_cast<std::size_t>(m)], j);
+    for (std::int64_t j = 0; j < all[0].numel(); ++j)
+      copy_element(out, (j / inner * count + m) * inner + j % inner, all[static_cast<std::size_t>(m)], j);
   return out;
 }
 
@@ -59,7 +60,8 @@ std::vector<Axes> variants(const Instance& i, bool full) {
   Axes made = all;
   for (std::size_t k = 0; k < made.size(); ++k)
     if (!i.sample.in[k].literal.empty()) made[k] = -1;
-  if (made != all && std::any_of(made.begin(), made.end(), [](int a) { return a >= 0; })) out.push_back(std::move(made));
+  if (made != all && std::any_of(made.begin(), made.end(), [](int a) { return a >= 0; }))
+    out.push_back(std::move(made));
   for (int k : tensors) {
     Axes one(i.in.size(), -1);
     one[static_cast<std::size_t>(k)] = std::get<HostTensor>(i.in[static_cast<std::size_t>(k)]).rank();
@@ -87,7 +89,8 @@ std::string batched_differs(const Instance& i, const Axes& axes, const Registry&
     if (axes[k] < 0) continue;
     std::vector<HostTensor> parts;
     for (std::size_t m = 0; m < members; ++m) {
-      each[m][k] = filled(i.sample.in[k], seed_of(i.op->name(), i.index, k, m));  // literals are the same in all members
+      each[m][k] =
+          filled(i.sample.in[k], seed_of(i.op->name(), i.index, k, m));  // literals are the same in all members
       parts.push_back(std::get<HostTensor>(each[m][k]));
     }
     together[k] = stacked(parts, axes[k]);
@@ -96,13 +99,15 @@ std::string batched_differs(const Instance& i, const Axes& axes, const Registry&
   for (std::size_t m = 0; m < members; ++m) {
     HostValues one;
     for (const HostValue& v : got) one.push_back(member(std::get<HostTensor>(v), static_cast<std::int64_t>(m)));
-    if (auto d = difference(one, evaluate(i.graph, registry, each[m]), i.sample); !d.empty()) return text_of_axes(axes) + ", member " + std::to_string(m) + ": " + d;
+    if (auto d = difference(one, evaluate(i.graph, registry, each[m]), i.sample); !d.empty())
+      return text_of_axes(axes) + ", member " + std::to_string(m) + ": " + d;
   }
   return {};
 }
 
 bool tensors_only(const HostValues& values) {
-  return std::all_of(values.begin(), values.end(), [](const HostValue& v) { return std::holds_alternative<HostTensor>(v); });
+  return std::all_of(values.begin(), values.end(),
+                     [](const HostValue& v) { return std::holds_alternative<HostTensor>(v); });
 }
 
 void check_one(const Expected& e, Collector& out) {
@@ -112,15 +117,15 @@ void check_one(const Expected& e, Collector& out) {
   std::string refused;
   for (const Axes& axes : variants(i, out.options().full)) {
     try {
-      if (auto d = batched_differs(i, axes, out.registry()); !d.empty()) return out.add(c, Outcome::failed, std::move(d));
+      if (auto d = batched_differs(i, axes, out.registry()); !d.empty())
+        return out.add(c, Outcome::failed, std::move(d));
       ++passed;
     } catch (const VerifyError& v) {
       if (v.constraint() != "batch") return out.add(c, Outcome::failed, text_of_axes(axes) + ": " + text_of(v));
-      if (i.op->batch_rule().kind == RuleKind::never && v.op() == i.op->name()) return out.rule_refused(c, "batch", i.op->batch_rule(), v);
+      if (i.op->batch_rule().kind == RuleKind::never && v.op() == i.op->name())
+        return out.rule_refused(c, "batch", i.op->batch_rule(), v);
       refused += (refused.empty() ? "" : "; ") + text_of_axes(axes) + ": " + v.what();
-    } catch (const std::exception& v) {
-      return out.add(c, Outcome::failed, text_of_axes(axes) + ": " + text_of(v));
-    }
+    } catch (const std::exception& v) { return out.add(c, Outcome::failed, text_of_axes(axes) + ": " + text_of(v)); }
   }
   if (passed || !refused.empty()) out.add(c, passed ? Outcome::passed : Outcome::refused, std::move(refused));
 }

@@ -40,7 +40,8 @@ std::string text_of(const std::exception& e);
 
 class Collector {
  public:
-  Collector(Summary& summary, const Options& options, const Registry& registry) : summary_(summary), options_(options), registry_(registry) {}
+  Collector(Summary& summary, const Options& options, const Registry& registry)
+      : summary_(summary), options_(options), registry_(registry) {}
   const Options& options() const { return options_; }
   const Registry& registry() const { return registry_; }
 
@@ -56,18 +57,17 @@ class Collector {
   void skip(const std::string& reason) { ++summary_.skipped[reason]; }
 
   /// Runs `body`, which adds the case itself; what it throws is a refusal (CompileError) or a failure.
-  template <class F> void guarded(const CaseOf& c, F body) {
+  template <class F>
+  void guarded(const CaseOf& c, F body) {
     try {
       body();
-    } catch (const CompileError& e) {
-      add(c, Outcome::refused, text_of(e));
-    } catch (const std::exception& e) {
+    } catch (const CompileError& e) { add(c, Outcome::refused, text_of(e)); } catch (const std::exception& e) {
       add(c, Outcome::failed, text_of(e));
     }
   }
 
-  /// Handles what asking a rule threw: a rule that answers Never has no cases, one that meets another operator's Never, or
-  /// refuses this instance, is refused; anything else is rethrown.
+  /// Handles what asking a rule threw: a rule that answers Never has no cases, one that meets another operator's Never,
+  /// or refuses this instance, is refused; anything else is rethrown.
   void rule_refused(const CaseOf& c, std::string_view rule, Op::RuleInfo info, const VerifyError& e);
 
  private:
@@ -76,20 +76,25 @@ class Collector {
   const Registry& registry_;
 };
 
-/// The samples of an operator that are no refusals. One that cannot be built is a failed case, one without values is skipped.
+/// The samples of an operator that are no refusals. One that cannot be built is a failed case, one without values is
+/// skipped.
 std::vector<Instance> instances_of(const Op& op, Collector& out);
 
 /// Reference results; an instance without them has failed already.
-struct Expected { const Instance* instance; HostValues values; };
+struct Expected {
+  const Instance* instance;
+  HostValues values;
+};
 std::vector<Expected> expected_of(std::span<const Instance> instances, std::string_view device, Collector& out);
 
 // One a group of kinds, in the file of its name.
-void check_definition(const Op& op, Collector& out);                     ///< rules, refusal
-void check_graphs(std::span<const Instance> instances, Collector& out);  ///< round_trip, decomposition, cost
+void check_definition(const Op& op, Collector& out);                         ///< rules, refusal
+void check_graphs(std::span<const Instance> instances, Collector& out);      ///< round_trip, decomposition, cost
 void check_derivatives(std::span<const Expected> expected, Collector& out);  ///< gradient, adjoint
 void check_batching(std::span<const Expected> expected, Collector& out);     ///< batch
-void check_values(std::span<const Expected> expected, const std::shared_ptr<runtime::Device>& device, const runtime::Catalog& catalog,
-                  Collector& out);  ///< value, literal, decomposition; plan on the null device
+void check_values(std::span<const Expected> expected, const std::shared_ptr<runtime::Device>& device,
+                  const runtime::Catalog& catalog,
+                  Collector& out);                           ///< value, literal, decomposition; plan on the null device
 void check_memory(runtime::Device& device, Collector& out);  ///< The first rung, which needs no operator.
 
 /// Stands in the names of cases that need no other device.

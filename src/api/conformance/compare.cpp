@@ -10,13 +10,22 @@ namespace rlx::conformance {
 
 double unit_of(DType t) {
   switch (real_of(t)) {
-    case DType::f64: return 0x1p-52;
-    case DType::f32: return 0x1p-23;
-    case DType::f16: return 0x1p-10;
-    case DType::bf16: return 0x1p-7;
-    case DType::f8e4m3fn: case DType::f8e4m3fnuz: return 0x1p-3;
-    case DType::f8e5m2: case DType::f8e5m2fnuz: return 0x1p-2;
-    default: return 0;
+    case DType::f64:
+      return 0x1p-52;
+    case DType::f32:
+      return 0x1p-23;
+    case DType::f16:
+      return 0x1p-10;
+    case DType::bf16:
+      return 0x1p-7;
+    case DType::f8e4m3fn:
+    case DType::f8e4m3fnuz:
+      return 0x1p-3;
+    case DType::f8e5m2:
+    case DType::f8e5m2fnuz:
+      return 0x1p-2;
+    default:
+      return 0;
   }
 }
 
@@ -45,7 +54,8 @@ std::string integer_difference(const HostTensor& got, const HostTensor& expected
   for (std::int64_t i = 0; i < got.numel(); ++i) {
     if (got.get_i64(i) == expected.get_i64(i) && got.get_u64(i) == expected.get_u64(i)) continue;
     const bool large = is_unsigned_integer(got.dtype());
-    return "element " + std::to_string(i) + " is " + (large ? std::to_string(got.get_u64(i)) : std::to_string(got.get_i64(i))) + ", expected " +
+    return "element " + std::to_string(i) + " is " +
+           (large ? std::to_string(got.get_u64(i)) : std::to_string(got.get_i64(i))) + ", expected " +
            (large ? std::to_string(expected.get_u64(i)) : std::to_string(expected.get_i64(i)));
   }
   return {};
@@ -72,14 +82,18 @@ std::string difference(const HostTensor& got, const HostTensor& expected, double
     if (where < 0 || error > worst) worst = error, where = i;
   }
   if (where < 0) return {};
-  std::string what = (is_complex(t) ? "part " : "element ") + std::to_string(where) + " is " + number(part(got, where)) + ", expected " + number(part(expected, where));
-  if (std::isfinite(worst) && scale > 0) what += ": off by " + number(worst / scale) + " of the scale, allowed " + number(rtol);
+  std::string what = (is_complex(t) ? "part " : "element ") + std::to_string(where) + " is " +
+                     number(part(got, where)) + ", expected " + number(part(expected, where));
+  if (std::isfinite(worst) && scale > 0)
+    what += ": off by " + number(worst / scale) + " of the scale, allowed " + number(rtol);
   return what;
 }
 
 std::string difference(const HostValue& got, const HostValue& expected, const SampleBase& s) {
-  if (got.index() != expected.index()) return "result is " + to_string(type_of(got)) + ", expected " + to_string(type_of(expected));
-  if (const auto* t = std::get_if<HostTensor>(&got)) return difference(*t, std::get<HostTensor>(expected), tolerance(s, t->dtype()));
+  if (got.index() != expected.index())
+    return "result is " + to_string(type_of(got)) + ", expected " + to_string(type_of(expected));
+  if (const auto* t = std::get_if<HostTensor>(&got))
+    return difference(*t, std::get<HostTensor>(expected), tolerance(s, t->dtype()));
   const auto* a = std::get_if<HostSparse>(&got);
   if (!a) return {};
   const auto& e = std::get<HostSparse>(expected);
@@ -90,18 +104,22 @@ std::string difference(const HostValue& got, const HostValue& expected, const Sa
 }
 
 std::string difference(const HostValues& got, const HostValues& expected, const SampleBase& s) {
-  if (got.size() != expected.size()) return std::to_string(got.size()) + " results, expected " + std::to_string(expected.size());
+  if (got.size() != expected.size())
+    return std::to_string(got.size()) + " results, expected " + std::to_string(expected.size());
   for (std::size_t i = 0; i < got.size(); ++i)
-    if (auto d = difference(got[i], expected[i], s); !d.empty()) return (got.size() > 1 ? "result " + std::to_string(i) + ": " : "") + d;
+    if (auto d = difference(got[i], expected[i], s); !d.empty())
+      return (got.size() > 1 ? "result " + std::to_string(i) + ": " : "") + d;
   return {};
 }
 
 std::string literal_difference(const HostValues& got, const SampleBase& s) {
-  if (got.size() != s.expect.size()) return std::to_string(got.size()) + " results, the sample states " + std::to_string(s.expect.size());
+  if (got.size() != s.expect.size())
+    return std::to_string(got.size()) + " results, the sample states " + std::to_string(s.expect.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
     const auto* t = std::get_if<HostTensor>(&got[i]);
     const auto* a = std::get_if<HostSparse>(&got[i]);
-    if (!t && !a) return "result " + std::to_string(i) + " is " + to_string(type_of(got[i])) + ", which no literal can state";
+    if (!t && !a)
+      return "result " + std::to_string(i) + " is " + to_string(type_of(got[i])) + ", which no literal can state";
     const HostTensor& x = t ? *t : a->values;
     const std::string d = difference(x, from_literal(x.dtype(), x.shape(), s.expect[i]), tolerance(s, x.dtype()));
     if (!d.empty()) return (got.size() > 1 ? "result " + std::to_string(i) + ": " : "") + d;

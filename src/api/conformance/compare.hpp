@@ -13,10 +13,12 @@ double unit_of(DType t);
 /// units would allow anything. Integers and bool are exact.
 double tolerance(const SampleBase& s, DType t);
 
-/// Empty where |got - expected| <= rtol * max|expected| for every element, with NaN and infinities in the same places; else
-/// what differs most. With rtol 0 also the signs of zeros are equal. Parts of complex numbers are compared one by one.
+/// Empty where |got - expected| <= rtol * max|expected| for every element, with NaN and infinities in the same places;
+/// else what differs most. With rtol 0 also the signs of zeros are equal. Parts of complex numbers are compared one by
+/// one.
 std::string difference(const HostTensor& got, const HostTensor& expected, double rtol);
-/// The same for any value under the sample's tolerance: structures of sparse values are equal, resources are not compared.
+/// The same for any value under the sample's tolerance: structures of sparse values are equal, resources are not
+/// compared.
 std::string difference(const HostValue& got, const HostValue& expected, const SampleBase& s);
 std::string difference(const HostValues& got, const HostValues& expected, const SampleBase& s);
 /// Against SampleBase::expect.

@@ -8,13 +8,18 @@ namespace rlx::conformance {
 namespace {
 
 void check_rules(const Op& op, Collector& out) {
-  const std::pair<std::string_view, Op::RuleInfo> rules[] = {
-      {"vjp", op.vjp_rule()}, {"jvp", op.jvp_rule()}, {"batch", op.batch_rule()}, {"shard", op.shard_rule()}, {"cost", op.cost_rule()}};
+  const std::pair<std::string_view, Op::RuleInfo> rules[] = {{"vjp", op.vjp_rule()},
+                                                             {"jvp", op.jvp_rule()},
+                                                             {"batch", op.batch_rule()},
+                                                             {"shard", op.shard_rule()},
+                                                             {"cost", op.cost_rule()}};
   std::string open;
   for (const auto& [name, info] : rules) {
-    if (info.kind == RuleKind::never && (info.why.empty() || info.why == "todo")) open += (open.empty() ? "" : ", ") + std::string(name) + " is Never without a reason";
+    if (info.kind == RuleKind::never && (info.why.empty() || info.why == "todo"))
+      open += (open.empty() ? "" : ", ") + std::string(name) + " is Never without a reason";
     if (info.kind == RuleKind::derived && op.meaning() != Meaning::composite)
-      if (name == "vjp" || name == "jvp" || name == "batch") open += (open.empty() ? "" : ", ") + std::string(name) + " is Derived, but there is no decomposition";
+      if (name == "vjp" || name == "jvp" || name == "batch")
+        open += (open.empty() ? "" : ", ") + std::string(name) + " is Derived, but there is no decomposition";
   }
   out.judge({op, "rules", reference}, open);
 }
@@ -27,9 +32,7 @@ std::string broken_by(const Op& op, const AnySample& s, const Registry& registry
   for (const SampleOperand& o : s.in) in.push_back(b.input(o.type, "x" + std::to_string(in.size())));
   try {
     b.emit(op.name(), in, s.attrs, s.regions);
-  } catch (const VerifyError& e) {
-    return e.op() == op.name() ? e.constraint() : e.constraint() + " of " + e.op();
-  }
+  } catch (const VerifyError& e) { return e.op() == op.name() ? e.constraint() : e.constraint() + " of " + e.op(); }
   return {};
 }
 
@@ -48,7 +51,9 @@ void check_refusals(const Op& op, Collector& out) {
     });
   }
   for (const ConstraintDoc& d : op.constraints())
-    if (!proved.count(d.id)) out.add({op, "refusal", reference, std::string(d.id)}, Outcome::failed, "no sample breaks " + std::string(d.id) + ": " + std::string(d.text));
+    if (!proved.count(d.id))
+      out.add({op, "refusal", reference, std::string(d.id)}, Outcome::failed,
+              "no sample breaks " + std::string(d.id) + ": " + std::string(d.text));
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ struct Problem {
   HostValues cotangents{};  // of useful results, in order
   HostValues tangents{};    // of wanted operands, in order
   bool empty() const {
-    return std::find(wanted.begin(), wanted.end(), true) == wanted.end() || std::find(useful.begin(), useful.end(), true) == useful.end();
+    return std::find(wanted.begin(), wanted.end(), true) == wanted.end() ||
+           std::find(useful.begin(), useful.end(), true) == useful.end();
   }
 };
 
@@ -37,7 +38,8 @@ Problem problem_of(const Expected& e) {
   }
   for (std::size_t k = 0; k < e.values.size(); ++k) {
     p.useful.push_back(is_smooth(type_of(e.values[k])) && all_finite(e.values[k]));
-    if (p.useful[k]) p.cotangents.push_back(random_like(e.values[k], seed_of(i.op->name(), i.index, k, cotangent_seed)));
+    if (p.useful[k])
+      p.cotangents.push_back(random_like(e.values[k], seed_of(i.op->name(), i.index, k, cotangent_seed)));
   }
   return p;
 }
@@ -56,7 +58,9 @@ HostValues useful_results(const Problem& p, const HostValues& in, const Registry
 }
 
 // Fourth-order central difference of <cotangents, f> with step h, and the size of what was subtracted.
-struct Slope { double value, size; };
+struct Slope {
+  double value, size;
+};
 Slope slope(const Problem& p, std::size_t operand, const HostValue& v, double h, const Registry& registry) {
   constexpr std::array<double, 4> places{-2, -1, 1, 2}, weights{1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
   Slope s{0, 0};
@@ -70,9 +74,10 @@ Slope slope(const Problem& p, std::size_t operand, const HostValue& v, double h,
   return s;
 }
 
-// Empty where the gradient agrees with differences for some step: a large one near a kink, or a small one where the function
-// is rough, is wrong for a right gradient, but none is right for a wrong one.
-std::string along(const Problem& p, std::size_t operand, const HostValue& gradient, const HostValue& v, const Registry& registry) {
+// Empty where the gradient agrees with differences for some step: a large one near a kink, or a small one where the
+// function is rough, is wrong for a right gradient, but none is right for a wrong one.
+std::string along(const Problem& p, std::size_t operand, const HostValue& gradient, const HostValue& v,
+                  const Registry& registry) {
   const double got = inner(gradient, v);
   std::string what;
   for (const double h : {1e-3, 1e-4, 1e-5}) {
@@ -80,7 +85,8 @@ std::string along(const Problem& p, std::size_t operand, const HostValue& gradie
     const double scale = std::max(magnitude(gradient, v), std::abs(s.value));
     if (std::abs(got - s.value) <= 1e-6 * scale + 64 * 0x1p-52 * s.size / h) return {};
     char text[120];
-    std::snprintf(text, sizeof text, "operand %zu: the gradient along a direction is %.12g, differences give %.12g", operand, got, s.value);
+    std::snprintf(text, sizeof text, "operand %zu: the gradient along a direction is %.12g, differences give %.12g",
+                  operand, got, s.value);
     if (what.empty()) what = text;
   }
   return what;
@@ -112,9 +118,11 @@ std::string gradient_differs(const Problem& p, const HostValues& gradients, int 
     if (!p.wanted[k]) continue;
     const HostValue& gradient = gradients.at(next++);
     if (!(type_of(gradient) == type_of(i.in[k])))
-      return "operand " + std::to_string(k) + ": the gradient is " + to_string(type_of(gradient)) + ", the operand " + to_string(type_of(i.in[k]));
+      return "operand " + std::to_string(k) + ": the gradient is " + to_string(type_of(gradient)) + ", the operand " +
+             to_string(type_of(i.in[k]));
     for (int d = 0; d < directions; ++d) {
-      const HostValue v = random_like(i.in[k], seed_of(i.op->name(), i.index, k, direction_seed + static_cast<std::size_t>(d)));
+      const HostValue v =
+          random_like(i.in[k], seed_of(i.op->name(), i.index, k, direction_seed + static_cast<std::size_t>(d)));
       if (auto what = along(p, k, gradient, v, registry); !what.empty()) return what;
     }
   }
@@ -132,16 +140,15 @@ std::string adjoint_differs(const Problem& p, const HostValues& gradients, const
 
 void check_one(const Problem& p, Collector& out) {
   const Registry& registry = out.registry();
-  const CaseOf gradient = case_of(p.instance, "gradient", reference), adjoint = case_of(p.instance, "adjoint", reference);
+  const CaseOf gradient = case_of(p.instance, "gradient", reference),
+               adjoint = case_of(p.instance, "adjoint", reference);
   HostValues gradients;
   bool differentiated = false;
   out.guarded(gradient, [&] {
     try {
       gradients = pulled(p, registry);
       differentiated = true;
-    } catch (const VerifyError& e) {
-      return out.rule_refused(gradient, "vjp", p.instance.op->vjp_rule(), e);
-    }
+    } catch (const VerifyError& e) { return out.rule_refused(gradient, "vjp", p.instance.op->vjp_rule(), e); }
     out.judge(gradient, gradient_differs(p, gradients, out.options().full ? 8 : 2, registry));
   });
   if (!differentiated) return;
@@ -149,9 +156,7 @@ void check_one(const Problem& p, Collector& out) {
     HostValues images;
     try {
       images = pushed(p, registry);
-    } catch (const VerifyError& e) {
-      return out.rule_refused(adjoint, "jvp", p.instance.op->jvp_rule(), e);
-    }
+    } catch (const VerifyError& e) { return out.rule_refused(adjoint, "jvp", p.instance.op->jvp_rule(), e); }
     out.judge(adjoint, adjoint_differs(p, gradients, images));
   });
 }

@@ -10,17 +10,15 @@ using Indices = std::vector<std::size_t>;
 
 class Batch {
  public:
-  Batch(std::span<const Instance* const> instances, const std::shared_ptr<runtime::Device>& device, const runtime::Catalog& catalog,
-        const CompileOptions& options)
+  Batch(std::span<const Instance* const> instances, const std::shared_ptr<runtime::Device>& device,
+        const runtime::Catalog& catalog, const CompileOptions& options)
       : instances_(instances), device_(device), catalog_(catalog), options_(options), runs_(instances.size()) {}
 
   void run(const Indices& which) {
     if (which.empty()) return;
     try {
       attempt(which);
-    } catch (const CompileError& e) {
-      run(without_refused(which, e));
-    } catch (const std::exception& e) {
+    } catch (const CompileError& e) { run(without_refused(which, e)); } catch (const std::exception& e) {
       if (which.size() == 1) {
         runs_[which[0]].reason = text_of(e);
         return;
@@ -42,7 +40,8 @@ class Batch {
       const Instance& i = *instances_[k];
       const std::string prefix = "s" + std::to_string(i.index) + "_";
       Values in;
-      for (const SampleOperand& o : i.sample.in) in.push_back(b.input(o.type, prefix + "x" + std::to_string(in.size())));
+      for (const SampleOperand& o : i.sample.in)
+        in.push_back(b.input(o.type, prefix + "x" + std::to_string(in.size())));
       const Values out = b.emit(i.op->name(), in, i.sample.attrs, i.sample.regions);
       for (std::size_t r = 0; r < out.size(); ++r) b.output(out[r], prefix + "y" + std::to_string(r));
     }
@@ -60,7 +59,8 @@ class Batch {
       DeviceRun& run = runs_[which[row]];
       run.outcome = Outcome::passed;
       if (row < report.rows.size()) run.provider = report.rows[row].provider;
-      for (std::size_t r = 0; r < instances_[which[row]]->graph.outputs().size(); ++r) run.out.push_back(std::move(*next++));
+      for (std::size_t r = 0; r < instances_[which[row]]->graph.outputs().size(); ++r)
+        run.out.push_back(std::move(*next++));
     }
   }
 
@@ -76,7 +76,8 @@ class Batch {
       run.outcome = Outcome::refused;
       run.reason.clear();
       if (k < rows.size())
-        for (const Refusal& r : rows[k].refusals) run.reason += (run.reason.empty() ? "" : "; ") + r.path + ": " + r.why;
+        for (const Refusal& r : rows[k].refusals)
+          run.reason += (run.reason.empty() ? "" : "; ") + r.path + ": " + r.why;
     }
     // A refusal that names no node would never end.
     if (rest.size() == which.size()) throw InternalError(text_of(e));
@@ -92,8 +93,9 @@ class Batch {
 
 }  // namespace
 
-std::vector<DeviceRun> run_on_device(std::span<const Instance* const> instances, const std::shared_ptr<runtime::Device>& device,
-                                     const runtime::Catalog& catalog, const CompileOptions& options) {
+std::vector<DeviceRun> run_on_device(std::span<const Instance* const> instances,
+                                     const std::shared_ptr<runtime::Device>& device, const runtime::Catalog& catalog,
+                                     const CompileOptions& options) {
   Batch batch(instances, device, catalog, options);
   Indices all(instances.size());
   for (std::size_t k = 0; k < all.size(); ++k) all[k] = k;

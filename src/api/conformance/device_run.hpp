@@ -11,9 +11,10 @@ struct DeviceRun {
   std::string provider{};  ///< Of the node's row in the report.
 };
 
-/// One result an instance, in order. Those that dispatch refuses are taken out and the rest compiled again; where a program
-/// fails otherwise it is halved until the instances at fault are alone.
-std::vector<DeviceRun> run_on_device(std::span<const Instance* const> instances, const std::shared_ptr<runtime::Device>& device,
-                                     const runtime::Catalog& catalog, const CompileOptions& options);
+/// One result an instance, in order. Those that dispatch refuses are taken out and the rest compiled again; where a
+/// program fails otherwise it is halved until the instances at fault are alone.
+std::vector<DeviceRun> run_on_device(std::span<const Instance* const> instances,
+                                     const std::shared_ptr<runtime::Device>& device, const runtime::Catalog& catalog,
+                                     const CompileOptions& options);
 
 }  // namespace rlx::conformance

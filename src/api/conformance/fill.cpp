@@ -32,7 +32,8 @@ std::optional<std::string> cannot_fill(const SampleOperand& o) {
   if (std::holds_alternative<ResourceType>(o.type)) return "a resource operand: no sample can hold one";
   if (std::holds_alternative<TokenType>(o.type)) return "a token operand";
   if (!is_constant(o.type)) return "a symbolic dimension";
-  if (const auto* s = std::get_if<SparseType>(&o.type); s && s->format != SparseFormat::csr) return "a sparse operand that is not csr";
+  if (const auto* s = std::get_if<SparseType>(&o.type); s && s->format != SparseFormat::csr)
+    return "a sparse operand that is not csr";
   return std::nullopt;
 }
 
@@ -40,7 +41,8 @@ HostTensor from_literal(DType t, const std::vector<std::int64_t>& shape, const s
   HostTensor x(t, shape);
   const std::size_t wanted = static_cast<std::size_t>(x.numel()) * (is_complex(t) ? 2 : 1);
   if (elements.size() != wanted)
-    throw ArgumentError("a literal has " + std::to_string(elements.size()) + " numbers, expected " + std::to_string(wanted));
+    throw ArgumentError("a literal has " + std::to_string(elements.size()) + " numbers, expected " +
+                        std::to_string(wanted));
   for (std::int64_t i = 0; i < x.numel(); ++i) {
     const auto k = static_cast<std::size_t>(i);
     if (is_complex(t)) x.set_c128(i, {elements[2 * k], elements[2 * k + 1]});
@@ -62,7 +64,8 @@ void set_uniform(HostTensor& x, std::int64_t i, double low, double high, Generat
 namespace {
 
 // Fills the matrices of the last two dimensions one by one.
-template <class F> void each_matrix(HostTensor& x, F fill) {
+template <class F>
+void each_matrix(HostTensor& x, F fill) {
   const auto& s = x.shape();
   if (s.size() < 2 || s[s.size() - 1] != s[s.size() - 2]) throw ArgumentError("this fill needs square matrices");
   const std::int64_t n = s.back();
@@ -124,7 +127,8 @@ class Matrices {
 };
 
 std::vector<double> shuffled(std::vector<double> v, Generator& g) {
-  for (std::size_t i = v.size(); i > 1; --i) std::swap(v[i - 1], v[static_cast<std::size_t>(g.below(static_cast<std::int64_t>(i)))]);
+  for (std::size_t i = v.size(); i > 1; --i)
+    std::swap(v[i - 1], v[static_cast<std::size_t>(g.below(static_cast<std::int64_t>(i)))]);
   return v;
 }
 
@@ -138,11 +142,18 @@ void fill_tensor(HostTensor& x, const SampleOperand& o, Generator& g) {
       for (std::int64_t i = 0; i < n; ++i) set_uniform(x, i, o.low, o.high, g);
       break;
     case Fill::index:
-      for (std::int64_t i = 0; i < n; ++i) x.set_i64(i, g.below(std::max<std::int64_t>(1, static_cast<std::int64_t>(o.high))));
+      for (std::int64_t i = 0; i < n; ++i)
+        x.set_i64(i, g.below(std::max<std::int64_t>(1, static_cast<std::int64_t>(o.high))));
       break;
-    case Fill::positive_definite: each_matrix(x, [&](std::int64_t k) { return matrices.positive_definite(k); }); break;
-    case Fill::well_conditioned: each_matrix(x, [&](std::int64_t k) { return matrices.well_conditioned(k); }); break;
-    case Fill::lower_triangular: each_matrix(x, [&](std::int64_t k) { return matrices.lower_triangular(k); }); break;
+    case Fill::positive_definite:
+      each_matrix(x, [&](std::int64_t k) { return matrices.positive_definite(k); });
+      break;
+    case Fill::well_conditioned:
+      each_matrix(x, [&](std::int64_t k) { return matrices.well_conditioned(k); });
+      break;
+    case Fill::lower_triangular:
+      each_matrix(x, [&](std::int64_t k) { return matrices.lower_triangular(k); });
+      break;
     case Fill::permutation: {
       const std::int64_t row = x.rank() ? x.shape().back() : 1;
       for (std::int64_t base = 0; row && base < n; base += row) {
@@ -164,7 +175,8 @@ void fill_tensor(HostTensor& x, const SampleOperand& o, Generator& g) {
     case Fill::distinct: {
       std::vector<double> v(static_cast<std::size_t>(n) * (is_complex(x.dtype()) ? 2 : 1));
       for (std::size_t i = 0; i < v.size(); ++i)
-        v[i] = o.low + (o.high - o.low) * (v.size() > 1 ? static_cast<double>(i) / static_cast<double>(v.size() - 1) : 0.5);
+        v[i] = o.low +
+               (o.high - o.low) * (v.size() > 1 ? static_cast<double>(i) / static_cast<double>(v.size() - 1) : 0.5);
       x = from_literal(x.dtype(), x.shape(), shuffled(std::move(v), g));
       break;
     }

@@ -1,4 +1,5 @@
-// Operands of samples. A counter-based generator: the same sample gets the same operand in every run and on every device.
+// Operands of samples. A counter-based generator: the same sample gets the same operand in every run and on every
+// device.
 #pragma once
 #include <rlx/ir/host_value.hpp>
 #include <rlx/ir/sample.hpp>

@@ -22,7 +22,9 @@ namespace {
 }
 
 /// Positions that `allowed` admits, as many as asked for, besides those already in `chosen`.
-template <class F> void choose(std::set<Position>& chosen, std::int64_t rows, std::int64_t columns, std::int64_t count, Generator& g, F allowed) {
+template <class F>
+void choose(std::set<Position>& chosen, std::int64_t rows, std::int64_t columns, std::int64_t count, Generator& g,
+            F allowed) {
   std::vector<Position> free;
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j)
@@ -51,7 +53,8 @@ std::set<Position> structure(const SparseType& t, Fill fill, Generator& g) {
     for (const Position& p : std::set<Position>(chosen)) chosen.insert({p.second, p.first});
   } else {
     const bool lower = fill == Fill::lower_triangular;
-    choose(chosen, rows, columns, entries - rows, g, [lower](std::int64_t i, std::int64_t j) { return !lower || j < i; });
+    choose(chosen, rows, columns, entries - rows, g,
+           [lower](std::int64_t i, std::int64_t j) { return !lower || j < i; });
   }
   return chosen;
 }
@@ -63,7 +66,8 @@ HostSparse fill_csr(const SparseType& t, const SampleOperand& o, Generator& g) {
     throw ArgumentError("a sparse operand cannot be filled that way");
   const std::set<Position> places = structure(t, o.fill, g);
   const auto count = static_cast<std::int64_t>(places.size());
-  HostSparse a{t, HostTensor(t.index, {t.shape[0].constant() + 1}), HostTensor(t.index, {count}), HostTensor(t.dtype, {count})};
+  HostSparse a{t, HostTensor(t.index, {t.shape[0].constant() + 1}), HostTensor(t.index, {count}),
+               HostTensor(t.dtype, {count})};
   std::map<Position, std::int64_t> entry;
   for (const Position& p : places) {
     const auto k = static_cast<std::int64_t>(entry.size());
@@ -71,7 +75,8 @@ HostSparse fill_csr(const SparseType& t, const SampleOperand& o, Generator& g) {
     a.indices.set_i64(k, p.second);
     a.offsets.set_i64(p.first + 1, a.offsets.get_i64(p.first + 1) + 1);
   }
-  for (std::int64_t i = 1; i < a.offsets.numel(); ++i) a.offsets.set_i64(i, a.offsets.get_i64(i) + a.offsets.get_i64(i - 1));
+  for (std::int64_t i = 1; i < a.offsets.numel(); ++i)
+    a.offsets.set_i64(i, a.offsets.get_i64(i) + a.offsets.get_i64(i - 1));
   if (!o.literal.empty()) {
     a.values = from_literal(t.dtype, {count}, o.literal);
     return a;
@@ -93,7 +98,8 @@ HostSparse fill_csr(const SparseType& t, const SampleOperand& o, Generator& g) {
   // Dominant diagonals: invertible, and definite where the rest is symmetric (Gershgorin).
   for (const auto& [p, k] : entry)
     if (p.first == p.second)
-      a.values.set_c128(k, o.fill == Fill::lower_triangular ? g.in(1, 2) : sums[static_cast<std::size_t>(p.first)] + g.in(0.5, 1));
+      a.values.set_c128(
+          k, o.fill == Fill::lower_triangular ? g.in(1, 2) : sums[static_cast<std::size_t>(p.first)] + g.in(0.5, 1));
   return a;
 }
 

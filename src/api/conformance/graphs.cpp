@@ -30,9 +30,12 @@ Graph decomposed(const Op& op, const AnyAttrs& attrs, const Types& operands, con
 }
 
 std::string types_differ(const Types& got, const Types& expected) {
-  if (got.size() != expected.size()) return "the decomposition has " + std::to_string(got.size()) + " results, infer says " + std::to_string(expected.size());
+  if (got.size() != expected.size())
+    return "the decomposition has " + std::to_string(got.size()) + " results, infer says " +
+           std::to_string(expected.size());
   for (std::size_t i = 0; i < got.size(); ++i)
-    if (!(got[i] == expected[i])) return "the decomposition gives " + to_string(got[i]) + ", infer says " + to_string(expected[i]);
+    if (!(got[i] == expected[i]))
+      return "the decomposition gives " + to_string(got[i]) + ", infer says " + to_string(expected[i]);
   return {};
 }
 
@@ -50,7 +53,8 @@ std::optional<double> operations(const Graph& g, const Registry& registry) {
   for (NodeId id : g.region(Graph::top).nodes) {
     const Node& n = g.node(id);
     std::optional<double> part;
-    if (n.op->meaning() == Meaning::composite) part = operations(decomposed(*n.op, n.attrs, g.types_of(n.operands), registry), registry);
+    if (n.op->meaning() == Meaning::composite)
+      part = operations(decomposed(*n.op, n.attrs, g.types_of(n.operands), registry), registry);
     else if (const auto c = cost_of(g, n); c && c->flops.is_constant()) part = static_cast<double>(c->flops.constant());
     if (!part) return std::nullopt;
     sum += *part;
@@ -62,12 +66,14 @@ void check_cost(const Instance& i, const std::optional<Graph>& body, Collector& 
   const auto cost = cost_of(i.graph, i.node());
   if (!cost) return;
   const CaseOf c = case_of(i, "cost", reference);
-  if (!cost->flops.is_constant() || !cost->bytes.is_constant()) return out.add(c, Outcome::failed, "the cost of a constant shape is not constant");
+  if (!cost->flops.is_constant() || !cost->bytes.is_constant())
+    return out.add(c, Outcome::failed, "the cost of a constant shape is not constant");
   const auto flops = static_cast<double>(cost->flops.constant());
   if (flops < 0 || cost->bytes.constant() < 0) return out.add(c, Outcome::failed, "a negative cost");
   // Estimates: one that is far from its decomposition is remarked on and no failure.
   std::string remark;
-  if (const auto counted = body ? operations(*body, out.registry()) : std::nullopt; counted && *counted > 0 && flops > 0)
+  if (const auto counted = body ? operations(*body, out.registry()) : std::nullopt;
+      counted && *counted > 0 && flops > 0)
     if (const double ratio = flops / *counted; ratio < 0.2 || ratio > 5) {
       char text[80];
       std::snprintf(text, sizeof text, "states %.3g operations, its decomposition has %.3g", flops, *counted);

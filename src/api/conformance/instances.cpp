@@ -24,7 +24,8 @@ Instance instance_of(const Op& op, std::size_t index, AnySample sample, const Re
   const Values out = b.emit(op.name(), in, i.sample.attrs, i.sample.regions);
   for (std::size_t k = 0; k < out.size(); ++k) b.output(out[k], "y" + std::to_string(k));
   i.dtype = !in.empty() ? dtype_of(in[0].type()) : !out.empty() ? dtype_of(out[0].type()) : "none";
-  for (std::size_t k = 0; k < i.sample.in.size(); ++k) i.in.push_back(filled(i.sample.in[k], seed_of(op.name(), index, k)));
+  for (std::size_t k = 0; k < i.sample.in.size(); ++k)
+    i.in.push_back(filled(i.sample.in[k], seed_of(op.name(), index, k)));
   return i;
 }
 
@@ -45,7 +46,8 @@ void Collector::add(const CaseOf& c, Outcome o, std::string reason) {
   std::string name = "ops." + std::string(c.op.name()) + "." + std::string(c.kind) + "." + std::string(c.device);
   for (const std::string& part : {c.dtype, c.tail, c.path})
     if (!part.empty()) name += "." + part;
-  summary_.cases.push_back({std::move(name), std::string(c.op.name()), c.dtype, std::string(c.kind), std::string(rung_of(c.op)), c.path, o, std::move(reason)});
+  summary_.cases.push_back({std::move(name), std::string(c.op.name()), c.dtype, std::string(c.kind),
+                            std::string(rung_of(c.op)), c.path, o, std::move(reason)});
 }
 
 void Collector::add_plain(std::string name, std::string kind, std::string_view rung, std::string why) {
@@ -72,7 +74,8 @@ std::vector<Instance> instances_of(const Op& op, Collector& out) {
       out.skip(why);
       continue;
     }
-    out.guarded({op, "value", reference, {}, std::to_string(at)}, [&] { instances.push_back(instance_of(op, at, std::move(s), out.registry())); });
+    out.guarded({op, "value", reference, {}, std::to_string(at)},
+                [&] { instances.push_back(instance_of(op, at, std::move(s), out.registry())); });
   }
   if (instances.empty()) out.skip("value: no sample of " + std::string(op.name()) + " has values");
   return instances;

@@ -33,9 +33,11 @@ std::string copied(runtime::Device& d, std::int64_t bytes) {
   d.copy(to.memory, target, from.memory, source, count);
   d.download(got.data(), to.memory, 0, bytes);
   d.synchronize();
-  for (std::int64_t i = 0; i < count; ++i) expected[static_cast<std::size_t>(target + i)] = sent[static_cast<std::size_t>(source + i)];
+  for (std::int64_t i = 0; i < count; ++i)
+    expected[static_cast<std::size_t>(target + i)] = sent[static_cast<std::size_t>(source + i)];
   for (std::size_t i = 0; i < got.size(); ++i)
-    if (got[i] != expected[i]) return "byte " + std::to_string(i) + " of " + std::to_string(bytes) + " differs after upload, copy and download";
+    if (got[i] != expected[i])
+      return "byte " + std::to_string(i) + " of " + std::to_string(bytes) + " differs after upload, copy and download";
   return {};
 }
 
@@ -47,9 +49,7 @@ void check_memory(runtime::Device& device, Collector& out) {
     std::string why;
     try {
       why = copied(device, bytes);
-    } catch (const std::exception& e) {
-      why = text_of(e);
-    }
+    } catch (const std::exception& e) { why = text_of(e); }
     out.add_plain("memory.copy." + name + "." + std::to_string(bytes), "copy", memory_rung, std::move(why));
   }
 }

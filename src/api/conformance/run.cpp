@@ -13,7 +13,8 @@ namespace {
 std::vector<const Op*> chosen(const Registry& registry, const std::string& filter) {
   std::vector<const Op*> all;
   for (const Op* op : registry.all())
-    if (!op->has_trait(Trait::lir) && (filter.empty() || op->name().find(filter) != std::string_view::npos)) all.push_back(op);
+    if (!op->has_trait(Trait::lir) && (filter.empty() || op->name().find(filter) != std::string_view::npos))
+      all.push_back(op);
   const auto exact = std::find_if(all.begin(), all.end(), [&](const Op* op) { return op->name() == filter; });
   if (exact != all.end()) return {*exact};
   if (all.empty()) throw ArgumentError("no operator's name contains \"" + filter + "\"");
@@ -27,10 +28,14 @@ Counts& rung_counts(Summary& s, std::string_view rung) {
 }
 
 void count(Summary& s, const Registry& registry) {
-  struct Seen { bool refused = false, is_extern = false; std::string reason; };
+  struct Seen {
+    bool refused = false, is_extern = false;
+    std::string reason;
+  };
   std::map<std::pair<std::string, std::string>, Seen> pairs;
   for (const CaseResult& c : s.cases) {
-    for (Counts* k : {&s.counts, &rung_counts(s, c.rung)}) ++(c.outcome == Outcome::passed ? k->passed : c.outcome == Outcome::refused ? k->refused : k->failed);
+    for (Counts* k : {&s.counts, &rung_counts(s, c.rung)})
+      ++(c.outcome == Outcome::passed ? k->passed : c.outcome == Outcome::refused ? k->refused : k->failed);
     if ((c.kind != "value" && c.kind != "plan") || !c.path.empty()) continue;
     Seen& seen = pairs[{c.op, c.dtype}];
     seen.is_extern = registry.get(c.op).meaning() == Meaning::extern_;
@@ -38,7 +43,8 @@ void count(Summary& s, const Registry& registry) {
   }
   for (auto& [key, seen] : pairs) {
     if (!seen.is_extern) ++s.pairs;
-    if (seen.refused) (seen.is_extern ? s.extern_refused : s.refused).push_back({key.first, key.second, std::move(seen.reason)});
+    if (seen.refused)
+      (seen.is_extern ? s.extern_refused : s.refused).push_back({key.first, key.second, std::move(seen.reason)});
   }
   std::erase_if(s.rungs, [](const auto& r) { return r.second.total() == 0; });
 }

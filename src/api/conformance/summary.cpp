@@ -44,7 +44,8 @@ std::string Summary::to_table() const {
   std::string out = "conformance on " + device + "\n  rung                    passed refused  failed\n";
   for (const auto& [rung, c] : rungs) out += row(rung, c);
   out += row("all", counts);
-  out += "  (operator, dtype) pairs without a lowering: " + std::to_string(refused.size()) + " of " + std::to_string(pairs) + " (" + percent(refused_share()) +
+  out += "  (operator, dtype) pairs without a lowering: " + std::to_string(refused.size()) + " of " +
+         std::to_string(pairs) + " (" + percent(refused_share()) +
          "), Extern operators apart: " + std::to_string(extern_refused.size()) + "\n";
   for (const auto& [reason, n] : skipped) out += "  no case: " + std::to_string(n) + " of " + reason + "\n";
   list(out, "refused:", refused);
@@ -52,7 +53,8 @@ std::string Summary::to_table() const {
   bool first = true;
   for (const CaseResult& c : cases) {
     // Those of the default path are listed by pairs.
-    const bool other_refusal = c.outcome == Outcome::refused && ((c.kind != "value" && c.kind != "plan") || !c.path.empty());
+    const bool other_refusal =
+        c.outcome == Outcome::refused && ((c.kind != "value" && c.kind != "plan") || !c.path.empty());
     if (c.outcome != Outcome::failed && !other_refusal) continue;
     if (std::exchange(first, false)) out += "cases:\n";
     out += "  " + std::string(name(c.outcome)) + " " + c.name + ": " + c.reason + "\n";
@@ -77,7 +79,14 @@ std::string Summary::to_json() const {
   j["skipped"] = skipped;
   j["cases"] = json::array();
   for (const CaseResult& c : cases)
-    j["cases"].push_back({{"name", c.name}, {"op", c.op}, {"dtype", c.dtype}, {"kind", c.kind}, {"rung", c.rung}, {"path", c.path}, {"outcome", name(c.outcome)}, {"reason", c.reason}});
+    j["cases"].push_back({{"name", c.name},
+                          {"op", c.op},
+                          {"dtype", c.dtype},
+                          {"kind", c.kind},
+                          {"rung", c.rung},
+                          {"path", c.path},
+                          {"outcome", name(c.outcome)},
+                          {"reason", c.reason}});
   return j.dump(2);
 }
 

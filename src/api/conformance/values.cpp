@@ -6,32 +6,38 @@ namespace rlx::conformance {
 namespace {
 
 // A library or a hand-written kernel had a part in it, so that forcing the common path gives another program.
-bool is_native_record(const DeviceRun& r) { return r.outcome == Outcome::passed && r.provider != "generated" && r.provider != "reference" && !r.provider.empty(); }
+bool is_native_record(const DeviceRun& r) {
+  return r.outcome == Outcome::passed && r.provider != "generated" && r.provider != "reference" && !r.provider.empty();
+}
 
-void judge_values(const Expected& e, const DeviceRun& r, std::string_view device, const std::string& path, Collector& out) {
+void judge_values(const Expected& e, const DeviceRun& r, std::string_view device, const std::string& path,
+                  Collector& out) {
   const CaseOf value = case_of(*e.instance, "value", device, path);
   if (r.outcome != Outcome::passed) return out.add(value, r.outcome, r.reason);
   out.judge(value, difference(r.out, e.values, e.instance->sample));
-  if (!e.instance->sample.expect.empty()) out.judge(case_of(*e.instance, "literal", device, path), literal_difference(r.out, e.instance->sample));
+  if (!e.instance->sample.expect.empty())
+    out.judge(case_of(*e.instance, "literal", device, path), literal_difference(r.out, e.instance->sample));
 }
 
 }  // namespace
 
-void check_values(std::span<const Expected> expected, const std::shared_ptr<runtime::Device>& device, const runtime::Catalog& catalog,
-                  Collector& out) {
+void check_values(std::span<const Expected> expected, const std::shared_ptr<runtime::Device>& device,
+                  const runtime::Catalog& catalog, Collector& out) {
   const std::string& name = device->target().device;
   std::vector<const Instance*> instances;
   for (const Expected& e : expected) instances.push_back(e.instance);
   const std::vector<DeviceRun> runs = run_on_device(instances, device, catalog, out.options().compile);
   if (name == "null") {
-    for (std::size_t k = 0; k < runs.size(); ++k) out.add(case_of(*instances[k], "plan", name), runs[k].outcome, runs[k].reason);
+    for (std::size_t k = 0; k < runs.size(); ++k)
+      out.add(case_of(*instances[k], "plan", name), runs[k].outcome, runs[k].reason);
     return;
   }
   std::vector<std::size_t> native;
   std::vector<const Instance*> again;
   for (std::size_t k = 0; k < runs.size(); ++k) {
     judge_values(expected[k], runs[k], name, {}, out);
-    if (out.options().compile.preference != Preference::force_common && is_native_record(runs[k]) && instances[k]->op->meaning() != Meaning::extern_)
+    if (out.options().compile.preference != Preference::force_common && is_native_record(runs[k]) &&
+        instances[k]->op->meaning() != Meaning::extern_)
       native.push_back(k), again.push_back(instances[k]);
   }
   CompileOptions common = out.options().compile;
@@ -41,7 +47,8 @@ void check_values(std::span<const Expected> expected, const std::shared_ptr<runt
   for (std::size_t k = 0; k < native.size(); ++k) {
     judge_values(expected[native[k]], decomposed[k], name, "common", out);
     if (decomposed[k].outcome == Outcome::passed)
-      out.judge(case_of(*again[k], "decomposition", name), difference(runs[native[k]].out, decomposed[k].out, again[k]->sample));
+      out.judge(case_of(*again[k], "decomposition", name),
+                difference(runs[native[k]].out, decomposed[k].out, again[k]->sample));
   }
 }
 

@@ -1,5 +1,5 @@
-// Host values as vectors: what finite differences and adjoints compute with. Only f64 and c128 tensors and csr matrices of
-// them; of a csr matrix the stored values are the vector.
+// Host values as vectors: what finite differences and adjoints compute with. Only f64 and c128 tensors and csr matrices
+// of them; of a csr matrix the stored values are the vector.
 #pragma once
 #include "api/conformance/fill.hpp"
 

@@ -13,13 +13,22 @@ Complex turned(Complex (*f)(Complex), Complex z) {
   return {w.im, -w.re};
 }
 
-struct UnaryEntry { std::string_view name; Complex (*apply)(Complex); };
+struct UnaryEntry {
+  std::string_view name;
+  Complex (*apply)(Complex);
+};
 constexpr UnaryEntry unary_table[] = {
     {"abs", [](Complex z) { return Complex{math::modulus(z), {}}; }},
-    {"sign", math::sign}, {"exp", math::exp}, {"expm1", math::expm1}, {"log", math::log}, {"log1p", math::log1p},
+    {"sign", math::sign},
+    {"exp", math::exp},
+    {"expm1", math::expm1},
+    {"log", math::log},
+    {"log1p", math::log1p},
     {"sqrt", math::sqrt},
     {"rsqrt", [](Complex z) { return math::divide({number(z.re, 1.0), number(z.re, 0.0)}, math::sqrt(z)); }},
-    {"sinh", math::sinh}, {"cosh", math::cosh}, {"tanh", math::tanh},
+    {"sinh", math::sinh},
+    {"cosh", math::cosh},
+    {"tanh", math::tanh},
     {"sin", [](Complex z) { return turned(math::sinh, z); }},
     {"cos", [](Complex z) { return math::cosh({-z.im, z.re}); }},
     {"tan", [](Complex z) { return turned(math::tanh, z); }}};
@@ -29,7 +38,8 @@ Complex widened(Complex z) { return {to_f64(z.re), to_f64(z.im)}; }
 /// Absent parts where there is no such operator.
 Complex in_f64(std::string_view op, std::span<const Complex> x) {
   if (x.size() == 1) {
-    for (const UnaryEntry& e : unary_table) if (e.name == op) return e.apply(widened(x[0]));
+    for (const UnaryEntry& e : unary_table)
+      if (e.name == op) return e.apply(widened(x[0]));
   } else if (x.size() == 2) {
     if (op == "div") return math::divide(widened(x[0]), widened(x[1]));
     if (op == "pow") return math::pow(widened(x[0]), widened(x[1]));

@@ -100,15 +100,17 @@ void Kernel::for_loop(NodeId id, const Node& n) {
   if (chosen != plan_.loop_lanes.end() && lanes_ == 1) {
     const auto low = constant_i64(g_, n.operands[0]), high = constant_i64(g_, n.operands[1]);
     forms_ = LaneForms(g_, n.regions[0], body.arguments[0]);
-    vector_range(lower.re, upper.re, chosen->second, low && high ? std::max<std::int64_t>(0, *high - *low) : -1, [&](const Val& i) {
-      Val x = i;
-      x.non_negative = lower.non_negative;
-      region(n.regions[0], std::span<const Val>(&x, 1));
-    });
+    vector_range(lower.re, upper.re, chosen->second, low && high ? std::max<std::int64_t>(0, *high - *low) : -1,
+                 [&](const Val& i) {
+                   Val x = i;
+                   x.non_negative = lower.non_negative;
+                   region(n.regions[0], std::span<const Val>(&x, 1));
+                 });
     return;
   }
   std::vector<Val> carried;
-  for (std::size_t k = 2; k < n.operands.size(); ++k) carried.push_back(carried_form(value(n.operands[k]), body.arguments[k - 1]));
+  for (std::size_t k = 2; k < n.operands.size(); ++k)
+    carried.push_back(carried_form(value(n.operands[k]), body.arguments[k - 1]));
   const LoopBody trip = [&](V i, std::span<const Val> state) {
     std::vector<Val> arguments{index(i)};
     arguments[0].non_negative = lower.non_negative;
@@ -135,14 +137,16 @@ void Kernel::reduce(NodeId id, const Node& n) {
   else {
     const Region& pair = g_.region(n.regions[1]);
     std::vector<Val> identity;
-    for (std::size_t k = 2; k < n.operands.size(); ++k) identity.push_back(carried_form(value(n.operands[k]), pair.arguments[k - 2]));
+    for (std::size_t k = 2; k < n.operands.size(); ++k)
+      identity.push_back(carried_form(value(n.operands[k]), pair.arguments[k - 2]));
     const LoopBody trip = [&](V i, std::span<const Val> sum) {
       Val at = index(i);
       at.non_negative = lower.non_negative;
       return combine(n, sum, region(n.regions[0], std::span<const Val>(&at, 1)));
     };
     const bool even = is_scalar(lower) && is_scalar(upper);
-    results = even ? carried_loop(lower.re, upper.re, 1, identity, trip) : ragged_loop(wide(lower), wide(upper), 1, identity, trip);
+    results = even ? carried_loop(lower.re, upper.re, 1, identity, trip)
+                   : ragged_loop(wide(lower), wide(upper), 1, identity, trip);
   }
   for (std::size_t k = 0; k < results.size(); ++k) define(n.results[k], results[k]);
 }
@@ -155,7 +159,8 @@ std::vector<Val> Kernel::vector_reduce(const Node& n, int lanes) {
   const auto low = constant_i64(g_, n.operands[0]), high = constant_i64(g_, n.operands[1]);
   const std::int64_t known = low && high ? std::max<std::int64_t>(0, *high - *low) : -1;
   double cost = 0;
-  for (NodeId k : g_.region(n.regions[0]).nodes) cost += g_.node(k).regions.empty() ? operator_cost(g_.node(k).op->name()) : 100.0;
+  for (NodeId k : g_.region(n.regions[0]).nodes)
+    cost += g_.node(k).regions.empty() ? operator_cost(g_.node(k).op->name()) : 100.0;
   int sets = n.results.size() > 1 || cost > 12 ? 2 : 4;
   if (cost > 40) sets = 1;
   while (sets > 1 && known >= 0 && known < static_cast<std::int64_t>(sets) * lanes) sets /= 2;
@@ -189,14 +194,15 @@ std::vector<Val> Kernel::vector_reduce(const Node& n, int lanes) {
 
   const std::int64_t step = static_cast<std::int64_t>(sets) * lanes;
   if (known < 0 || known >= step)
-    sums = carried_loop(lower, upper - ir_.integer(ir_.i64, step - 1), step, sums, [&](V i, std::span<const Val> state) {
-      std::vector<Val> next;
-      for (int s = 0; s < sets; ++s) {
-        const std::vector<Val> t = terms(s ? i + ir_.integer(ir_.i64, static_cast<std::int64_t>(s) * lanes) : i);
-        for (Val& x : combined(set(state, s), t)) next.push_back(x);
-      }
-      return next;
-    });
+    sums =
+        carried_loop(lower, upper - ir_.integer(ir_.i64, step - 1), step, sums, [&](V i, std::span<const Val> state) {
+          std::vector<Val> next;
+          for (int s = 0; s < sets; ++s) {
+            const std::vector<Val> t = terms(s ? i + ir_.integer(ir_.i64, static_cast<std::int64_t>(s) * lanes) : i);
+            for (Val& x : combined(set(state, s), t)) next.push_back(x);
+          }
+          return next;
+        });
   for (int half = sets / 2; half > 0; half /= 2) {
     std::vector<Val> fewer;
     for (int s = 0; s < half; ++s)
@@ -318,7 +324,8 @@ void Kernel::if_then(const Node& n) {
       results[side].push_back(p);
     }
   }
-  for (std::size_t k = 0; k < n.results.size(); ++k) define(n.results[k], merge(predicate.re, results[0][k], results[1][k]));
+  for (std::size_t k = 0; k < n.results.size(); ++k)
+    define(n.results[k], merge(predicate.re, results[0][k], results[1][k]));
 }
 
 void Kernel::check(const Node& n) {

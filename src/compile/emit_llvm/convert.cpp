@@ -1,4 +1,5 @@
-// Conversions between element types: to nearest even; integers wrap; floats to integers truncate and saturate, NaN to 0.
+// Conversions between element types: to nearest even; integers wrap; floats to integers truncate and saturate, NaN to
+// 0.
 #include "compile/emit_llvm/elementwise.hpp"
 
 namespace rlx::emit_llvm {
@@ -24,8 +25,8 @@ V from_float(Ir& ir, const Machine& machine, V x, DType to) {
   return y;
 }
 
-/// x if below 2^53 in size, else x with its low 11 bits folded into the one above: a value of f64 that rounds further as x does
-/// (Boldo and Melquiond, as in to_float_odd).
+/// x if below 2^53 in size, else x with its low 11 bits folded into the one above: a value of f64 that rounds further
+/// as x does (Boldo and Melquiond, as in to_float_odd).
 V short_integer(V x, bool is_signed) {
   const V high = is_signed ? ashr(x, 53) : lshr(x, 53);
   const V fits = is_signed ? eq(high, 0.0) | eq(high, -1.0) : eq(high, 0.0);
@@ -85,7 +86,8 @@ V reduce_precision(Ir& ir, const Machine& machine, DType t, V x, int exponent_bi
     code = (code + (bits_and(lshr(code, cut), 1) + constant(below_half))) & constant(-(std::int64_t{1} << cut));
   }
   if (exponent_bits < exponent) {
-    const std::int64_t bias = (std::int64_t{1} << (exponent - 1)) - 1, range = (std::int64_t{1} << (exponent_bits - 1)) - 1;
+    const std::int64_t bias = (std::int64_t{1} << (exponent - 1)) - 1,
+                       range = (std::int64_t{1} << (exponent_bits - 1)) - 1;
     code = select(lt(code, constant((bias + range + 1) << mantissa)), code, constant(infinity));
     code = select(lt(code, constant((bias - range + 1) << mantissa)), constant(0), code);
   }

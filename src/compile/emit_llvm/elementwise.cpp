@@ -10,18 +10,31 @@ namespace rlx::emit_llvm {
 
 LLVMTypeRef register_type(Ir& ir, DType t) {
   switch (t) {
-    case DType::f16: case DType::bf16: case DType::f32: case DType::c64: return ir.f32;
-    case DType::f64: case DType::c128: return ir.f64;
-    case DType::boolean: return ir.i1;
-    case DType::i4: return ir.i8;
-    default: return LLVMIntTypeInContext(ir.c, static_cast<unsigned>(bit_width(t)));
+    case DType::f16:
+    case DType::bf16:
+    case DType::f32:
+    case DType::c64:
+      return ir.f32;
+    case DType::f64:
+    case DType::c128:
+      return ir.f64;
+    case DType::boolean:
+      return ir.i1;
+    case DType::i4:
+      return ir.i8;
+    default:
+      return LLVMIntTypeInContext(ir.c, static_cast<unsigned>(bit_width(t)));
   }
 }
 LLVMTypeRef storage_type(Ir& ir, DType t) {
   switch (t) {
-    case DType::f16: case DType::bf16: return ir.i16;
-    case DType::boolean: return ir.i8;
-    default: return register_type(ir, t);
+    case DType::f16:
+    case DType::bf16:
+      return ir.i16;
+    case DType::boolean:
+      return ir.i8;
+    default:
+      return register_type(ir, t);
   }
 }
 V from_storage(Ir& ir, const Machine& machine, DType t, V x) {
@@ -62,7 +75,8 @@ V contracted(std::string_view op, std::span<const Val> in) {
 
 /// Whether an f16 or bf16 result needs no rounding, because it is one of the operands or exact.
 bool keeps_precision(std::string_view op) {
-  static constexpr std::string_view exact[] = {"neg", "abs", "sign", "floor", "ceil", "round", "min", "max", "clamp", "real", "conj", "imag"};
+  static constexpr std::string_view exact[] = {"neg", "abs", "sign",  "floor", "ceil", "round",
+                                               "min", "max", "clamp", "real",  "conj", "imag"};
   return std::find(std::begin(exact), std::end(exact), op) != std::end(exact);
 }
 
@@ -74,7 +88,8 @@ V bits_of(Ir& ir, const Machine& machine, const Val& x) {
 Val bitcast(Ir& ir, const Machine& machine, const Val& x, DType to) {
   if (to == x.dtype) return x;  // the only case of c128 and i4
   const V bits = bits_of(ir, machine, x);
-  if (to == DType::c64) return {to, as_float(resize_unsigned(bits, ir.i32)), as_float(resize_unsigned(lshr(bits, 32), ir.i32))};
+  if (to == DType::c64)
+    return {to, as_float(resize_unsigned(bits, ir.i32)), as_float(resize_unsigned(lshr(bits, 32), ir.i32))};
   if (to == DType::f32 || to == DType::f64) return {to, as_float(bits)};
   return {to, from_storage(ir, machine, to, bits)};
 }
@@ -105,7 +120,8 @@ Val elementwise(Ir& ir, const Machine& machine, const Node& n, std::span<const V
   if (op == "compare") {
     const ops::Direction d = n.attrs.as<ops::CompareAttrs>().direction;
     if (float8.contains(t)) refuse(op, "f8 values must be converted first");
-    if (!is_complex(t)) return {DType::boolean, compare_values(d, in[0].re, in[1].re, is_unsigned_integer(t) || t == DType::boolean)};
+    if (!is_complex(t))
+      return {DType::boolean, compare_values(d, in[0].re, in[1].re, is_unsigned_integer(t) || t == DType::boolean)};
     if (d != ops::Direction::eq && d != ops::Direction::ne) refuse(op, "complex numbers have no order");
     const V same = eq(in[0].re, in[1].re) & eq(in[0].im, in[1].im);
     return {DType::boolean, d == ops::Direction::eq ? same : ~same};
@@ -128,7 +144,8 @@ Val elementwise(Ir& ir, const Machine& machine, const Node& n, std::span<const V
   }
   if (is_integer(t)) {
     V r = integer_operator(op, x, is_signed_integer(t));
-    if (!r || (t == DType::i4 && (op == "clz" || op == "popcount" || op.starts_with("shift")))) refuse(op, "no code for " + std::string(name(t)));
+    if (!r || (t == DType::i4 && (op == "clz" || op == "popcount" || op.starts_with("shift"))))
+      refuse(op, "no code for " + std::string(name(t)));
     if (t == DType::i4) r = ashr(shl(r, 4), 4);
     return {t, r};
   }

@@ -33,8 +33,8 @@ struct Machine {
 Isa best_host_isa();
 Machine host_machine(Isa isa);
 
-/// Receives refused indices of lir.check. `fail` may be called from several threads at once; `what` is valid only during
-/// the call; `point` orders the refusals of one launch, the first being the one to report.
+/// Receives refused indices of lir.check. `fail` may be called from several threads at once; `what` is valid only
+/// during the call; `point` orders the refusals of one launch, the first being the one to report.
 struct CheckState {
   void (*fail)(CheckState*, const char* what, std::int64_t index, std::int64_t point) = nullptr;
 };
@@ -62,7 +62,10 @@ std::vector<std::byte> assemble(std::string_view ir_text, const Machine& machine
 /// Registers this processor's code generator with LLVM, once; whoever calls LLVM for the host calls this first.
 void initialise_llvm();
 /// Symbols that emitted code may call and whoever links it must provide.
-struct Import { const char* name; void* address; };
+struct Import {
+  const char* name;
+  void* address;
+};
 std::vector<Import> host_imports();
 
 }  // namespace rlx::emit_llvm

@@ -7,18 +7,36 @@
 namespace rlx::emit_llvm {
 
 namespace {
-struct UnaryEntry { std::string_view name; V (*apply)(V); };
+struct UnaryEntry {
+  std::string_view name;
+  V (*apply)(V);
+};
 // Rounding modes other than to nearest are never set while kernels run, so nearbyint rounds half to even.
 constexpr UnaryEntry unary_table[] = {
     {"neg", [](V x) { return -x; }},
     {"abs", [](V x) { return abs(x); }},
     {"sign", [](V x) { return select(gt(abs(x), 0.0), copysign(number(x, 1.0), x), x); }},
-    {"exp", math::exp}, {"expm1", math::expm1}, {"log", math::log}, {"log1p", math::log1p},
+    {"exp", math::exp},
+    {"expm1", math::expm1},
+    {"log", math::log},
+    {"log1p", math::log1p},
     {"sqrt", [](V x) { return sqrt(x); }},
-    {"rsqrt", math::rsqrt}, {"cbrt", math::cbrt}, {"sin", math::sin}, {"cos", math::cos}, {"tan", math::tan},
-    {"asin", math::asin}, {"acos", math::acos}, {"atan", math::atan}, {"sinh", math::sinh}, {"cosh", math::cosh},
-    {"tanh", math::tanh}, {"erf", math::erf}, {"erfc", math::erfc},
-    {"erfinv", math::erfinv}, {"lgamma", math::lgamma}, {"digamma", math::digamma},
+    {"rsqrt", math::rsqrt},
+    {"cbrt", math::cbrt},
+    {"sin", math::sin},
+    {"cos", math::cos},
+    {"tan", math::tan},
+    {"asin", math::asin},
+    {"acos", math::acos},
+    {"atan", math::atan},
+    {"sinh", math::sinh},
+    {"cosh", math::cosh},
+    {"tanh", math::tanh},
+    {"erf", math::erf},
+    {"erfc", math::erfc},
+    {"erfinv", math::erfinv},
+    {"lgamma", math::lgamma},
+    {"digamma", math::digamma},
     {"floor", [](V x) { return floor(x); }},
     {"ceil", [](V x) { return ceil(x); }},
     {"round", [](V x) { return x.ir->unary("llvm.nearbyint", x); }},
@@ -31,7 +49,8 @@ constexpr UnaryEntry unary_table[] = {
 
 V float_operator(std::string_view op, std::span<const V> x) {
   if (x.size() == 1) {
-    for (const UnaryEntry& e : unary_table) if (e.name == op) return e.apply(x[0]);
+    for (const UnaryEntry& e : unary_table)
+      if (e.name == op) return e.apply(x[0]);
   } else if (x.size() == 2) {
     const V a = x[0], b = x[1];
     if (op == "add") return a + b;

@@ -3,8 +3,8 @@
 
 #include <rlx/ir/error.hpp>
 
-#include <llvm-c/TargetMachine.h>
 #include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
 
 namespace rlx::emit_llvm {
 
@@ -13,14 +13,17 @@ Isa best_host_isa() {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vl"))
     return Isa::avx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")) return Isa::avx2;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"))
+    return Isa::avx2;
 #endif
   return Isa::generic;
 }
 
 Machine host_machine(Isa isa) {
   if (isa > best_host_isa())
-    throw DeviceError("emit_llvm", 0, "this processor has no " + std::string(name(isa)) + "; its level is " + std::string(name(best_host_isa())));
+    throw DeviceError(
+        "emit_llvm", 0,
+        "this processor has no " + std::string(name(isa)) + "; its level is " + std::string(name(best_host_isa())));
   auto take = [](char* text) {
     const std::string s = text;
     LLVMDisposeMessage(text);

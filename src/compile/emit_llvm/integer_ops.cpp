@@ -9,7 +9,9 @@ V build(V a, V b, LLVMOpcode op) { return a.ir->wrap(LLVMBuildBinOp(a.ir->b, op,
 V zero_like(V x) { return number(x, 0); }
 
 /// A divisor that cannot trap: 1 instead of 0 and of -1 under the smallest number.
-struct Division { V zero, divisor; };
+struct Division {
+  V zero, divisor;
+};
 Division guarded(V a, V b, bool is_signed) {
   V bad = eq(b, zero_like(b));
   const V zero = bad;
@@ -38,7 +40,8 @@ V power(V x, V y, bool is_signed) {
   ir.at(done);
   if (!is_signed) return next;
   const V odd = ne(bits_and(y, 1), zero_like(y));
-  const V inverse = select(eq(x, one), one, select(eq(x, number(x, -1)), select(odd, number(x, -1), one), zero_like(x)));
+  const V inverse =
+      select(eq(x, one), one, select(eq(x, number(x, -1)), select(odd, number(x, -1), one), zero_like(x)));
   return select(lt(y, 0.0), inverse, next);
 }
 

@@ -31,11 +31,16 @@ bool Ir::is_float(LLVMTypeRef t) {
 int Ir::bits(LLVMTypeRef t) {
   const LLVMTypeRef e = element(t);
   switch (LLVMGetTypeKind(e)) {
-    case LLVMHalfTypeKind: return 16;
-    case LLVMFloatTypeKind: return 32;
-    case LLVMDoubleTypeKind: return 64;
-    case LLVMIntegerTypeKind: return static_cast<int>(LLVMGetIntTypeWidth(e));
-    default: return 64;
+    case LLVMHalfTypeKind:
+      return 16;
+    case LLVMFloatTypeKind:
+      return 32;
+    case LLVMDoubleTypeKind:
+      return 64;
+    case LLVMIntegerTypeKind:
+      return static_cast<int>(LLVMGetIntTypeWidth(e));
+    default:
+      return 64;
   }
 }
 
@@ -137,7 +142,8 @@ V both(V a, V b, LLVMOpcode on_float, LLVMOpcode on_int) {
 }
 V compare(V a, V b, LLVMRealPredicate f, LLVMIntPredicate i) {
   match(a, b);
-  return a.ir->wrap(Ir::is_float(a.type()) ? LLVMBuildFCmp(a.ir->b, f, a.v, b.v, "") : LLVMBuildICmp(a.ir->b, i, a.v, b.v, ""));
+  return a.ir->wrap(Ir::is_float(a.type()) ? LLVMBuildFCmp(a.ir->b, f, a.v, b.v, "")
+                                           : LLVMBuildICmp(a.ir->b, i, a.v, b.v, ""));
 }
 V cast(V x, LLVMOpcode op, LLVMTypeRef element) {
   const LLVMTypeRef t = Ir::shaped(element, x.type());
@@ -145,7 +151,9 @@ V cast(V x, LLVMOpcode op, LLVMTypeRef element) {
 }
 }  // namespace
 
-V operator-(V a) { return a.ir->wrap(Ir::is_float(a.type()) ? LLVMBuildFNeg(a.ir->b, a.v, "") : LLVMBuildNeg(a.ir->b, a.v, "")); }
+V operator-(V a) {
+  return a.ir->wrap(Ir::is_float(a.type()) ? LLVMBuildFNeg(a.ir->b, a.v, "") : LLVMBuildNeg(a.ir->b, a.v, ""));
+}
 V operator+(V a, V b) { return both(a, b, LLVMFAdd, LLVMAdd); }
 V operator-(V a, V b) { return both(a, b, LLVMFSub, LLVMSub); }
 V operator*(V a, V b) { return both(a, b, LLVMFMul, LLVMMul); }
@@ -155,7 +163,8 @@ V operator|(V a, V b) { return both(a, b, LLVMOr, LLVMOr); }
 V operator^(V a, V b) { return both(a, b, LLVMXor, LLVMXor); }
 V operator~(V a) { return a.ir->wrap(LLVMBuildNot(a.ir->b, a.v, "")); }
 V number(V like, double x) {
-  return Ir::is_float(like.type()) ? like.ir->real(like.type(), x) : like.ir->integer(like.type(), static_cast<std::int64_t>(x));
+  return Ir::is_float(like.type()) ? like.ir->real(like.type(), x)
+                                   : like.ir->integer(like.type(), static_cast<std::int64_t>(x));
 }
 V bits_and(V a, std::int64_t mask) { return a & a.ir->integer(a.type(), mask); }
 V bits_or(V a, std::int64_t mask) { return a | a.ir->integer(a.type(), mask); }
@@ -199,8 +208,14 @@ V copysign(V magnitude, V sign) {
 V floor(V x) { return x.ir->unary("llvm.floor", x); }
 V ceil(V x) { return x.ir->unary("llvm.ceil", x); }
 V trunc(V x) { return x.ir->unary("llvm.trunc", x); }
-V minimum(V a, V b) { match(a, b); return a.ir->binary("llvm.minimum", a, b); }
-V maximum(V a, V b) { match(a, b); return a.ir->binary("llvm.maximum", a, b); }
+V minimum(V a, V b) {
+  match(a, b);
+  return a.ir->binary("llvm.minimum", a, b);
+}
+V maximum(V a, V b) {
+  match(a, b);
+  return a.ir->binary("llvm.maximum", a, b);
+}
 
 V as_bits(V x) {
   const LLVMTypeRef t = Ir::shaped(LLVMIntTypeInContext(x.ir->c, static_cast<unsigned>(Ir::bits(x.type()))), x.type());
@@ -215,8 +230,12 @@ V to_f32(V x) { return cast(x, Ir::bits(x.type()) < 32 ? LLVMFPExt : LLVMFPTrunc
 V signed_to_float(V x, LLVMTypeRef element) { return cast(x, LLVMSIToFP, element); }
 V unsigned_to_float(V x, LLVMTypeRef element) { return cast(x, LLVMUIToFP, element); }
 V float_to_signed(V x, LLVMTypeRef element) { return cast(x, LLVMFPToSI, element); }
-V resize_signed(V x, LLVMTypeRef element) { return cast(x, Ir::bits(x.type()) < Ir::bits(element) ? LLVMSExt : LLVMTrunc, element); }
-V resize_unsigned(V x, LLVMTypeRef element) { return cast(x, Ir::bits(x.type()) < Ir::bits(element) ? LLVMZExt : LLVMTrunc, element); }
+V resize_signed(V x, LLVMTypeRef element) {
+  return cast(x, Ir::bits(x.type()) < Ir::bits(element) ? LLVMSExt : LLVMTrunc, element);
+}
+V resize_unsigned(V x, LLVMTypeRef element) {
+  return cast(x, Ir::bits(x.type()) < Ir::bits(element) ? LLVMZExt : LLVMTrunc, element);
+}
 
 V polynomial(V x, std::span<const double> c) {
   V p = number(x, c.back());

@@ -1,5 +1,5 @@
-// A thin layer over LLVM's C API: values with operators that work alike on scalars and on vectors of lanes. The formulas
-// of math/ are written against it, so none of them knows how wide it runs.
+// A thin layer over LLVM's C API: values with operators that work alike on scalars and on vectors of lanes. The
+// formulas of math/ are written against it, so none of them knows how wide it runs.
 #pragma once
 #include <llvm-c/Core.h>
 
@@ -37,9 +37,11 @@ class Ir {
 
   V wrap(LLVMValueRef v) { return {v, this}; }
   // --- Types.
-  static int lanes(LLVMTypeRef t);           ///< 1 for scalars.
-  static LLVMTypeRef element(LLVMTypeRef t); ///< t itself for scalars.
-  static LLVMTypeRef widen(LLVMTypeRef scalar, int lanes) { return lanes == 1 ? scalar : LLVMVectorType(scalar, static_cast<unsigned>(lanes)); }
+  static int lanes(LLVMTypeRef t);            ///< 1 for scalars.
+  static LLVMTypeRef element(LLVMTypeRef t);  ///< t itself for scalars.
+  static LLVMTypeRef widen(LLVMTypeRef scalar, int lanes) {
+    return lanes == 1 ? scalar : LLVMVectorType(scalar, static_cast<unsigned>(lanes));
+  }
   /// `element` with as many lanes as `like`.
   static LLVMTypeRef shaped(LLVMTypeRef element, LLVMTypeRef like) { return widen(element, lanes(like)); }
   static bool is_float(LLVMTypeRef t);
@@ -142,8 +144,8 @@ V minimum(V a, V b);  ///< NaN wins; -0 < +0.
 V maximum(V a, V b);
 
 // --- Conversions; lanes stay.
-V as_bits(V x);            ///< Float to the integer of its width.
-V as_float(V x);           ///< i32 to float, i64 to double, by bits.
+V as_bits(V x);   ///< Float to the integer of its width.
+V as_float(V x);  ///< i32 to float, i64 to double, by bits.
 V to_f64(V x);
 V to_f32(V x);
 V signed_to_float(V x, LLVMTypeRef element);
@@ -155,6 +157,8 @@ inline bool is_f64(V x) { return Ir::bits(x.type()) == 64; }
 
 /// c[0] + c[1] x + c[2] x^2 + ... by Horner's rule.
 V polynomial(V x, std::span<const double> c);
-inline V polynomial(V x, std::initializer_list<double> c) { return polynomial(x, std::span<const double>(c.begin(), c.size())); }
+inline V polynomial(V x, std::initializer_list<double> c) {
+  return polynomial(x, std::span<const double>(c.begin(), c.size()));
+}
 
 }  // namespace rlx::emit_llvm

@@ -8,7 +8,8 @@
 
 namespace rlx::emit_llvm {
 
-Kernel::Kernel(Ir& ir, const Graph& g, const KernelPlan& plan, const Machine& machine) : ir_(ir), g_(g), plan_(plan), machine_(machine) {}
+Kernel::Kernel(Ir& ir, const Graph& g, const KernelPlan& plan, const Machine& machine)
+    : ir_(ir), g_(g), plan_(plan), machine_(machine) {}
 
 V Kernel::wide(const Val& x) const {
   if (x.stride == 0 || lanes_ == 1) return ir_.splat(x.re, lanes_);
@@ -45,9 +46,10 @@ void Kernel::emit() {
   const LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(ir_.c), parameters, 4, 0);
   ir_.fn = LLVMAddFunction(ir_.m, plan_.attrs->name.c_str(), type);
   auto attribute = [&](const char* key, const std::string& text) {
-    LLVMAddAttributeAtIndex(ir_.fn, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
-                            LLVMCreateStringAttribute(ir_.c, key, static_cast<unsigned>(std::char_traits<char>::length(key)), text.c_str(),
-                                                      static_cast<unsigned>(text.size())));
+    LLVMAddAttributeAtIndex(
+        ir_.fn, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
+        LLVMCreateStringAttribute(ir_.c, key, static_cast<unsigned>(std::char_traits<char>::length(key)), text.c_str(),
+                                  static_cast<unsigned>(text.size())));
   };
   // Without these, code for processors that prefer 256 bits would split every register.
   if (machine_.vector_bits()) {
@@ -55,7 +57,8 @@ void Kernel::emit() {
     attribute("min-legal-vector-width", std::to_string(machine_.vector_bits()));
   }
   const unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
-  LLVMAddAttributeAtIndex(ir_.fn, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex), LLVMCreateEnumAttribute(ir_.c, nounwind, 0));
+  LLVMAddAttributeAtIndex(ir_.fn, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
+                          LLVMCreateEnumAttribute(ir_.c, nounwind, 0));
   ir_.at(ir_.block("entry"));
   auto parameter = [&](unsigned i) { return ir_.wrap(LLVMGetParam(ir_.fn, i)); };
   check_ = parameter(3);
@@ -74,7 +77,9 @@ void Kernel::emit() {
 
   const V zero = ir_.integer(ir_.i64, 0);
   auto integer = [&](std::int64_t x) { return ir_.integer(ir_.i64, x); };
-  auto divide = [&](V a, std::int64_t by) { return by == 1 ? a : ir_.wrap(LLVMBuildUDiv(ir_.b, a.v, integer(by).v, "")); };
+  auto divide = [&](V a, std::int64_t by) {
+    return by == 1 ? a : ir_.wrap(LLVMBuildUDiv(ir_.b, a.v, integer(by).v, ""));
+  };
   ir_.loop(parameter(1), parameter(2), 1, [&](V unit) {
     // Unit -> position in the outer dimensions and block of the last one.
     V rest = divide(unit, plan_.blocks);
@@ -137,7 +142,8 @@ V Kernel::lanes_below(V from, V to) const {
   return lt(ir_.iota(ir_.i32, lanes_), ir_.splat(left, lanes_));
 }
 
-void Kernel::vector_range(V low, V high, int lanes, std::int64_t known_count, const std::function<void(const Val&)>& body) {
+void Kernel::vector_range(V low, V high, int lanes, std::int64_t known_count,
+                          const std::function<void(const Val&)>& body) {
   const int outside = lanes_;
   const V outside_mask = mask_;
   lanes_ = lanes;
@@ -155,7 +161,8 @@ void Kernel::vector_range(V low, V high, int lanes, std::int64_t known_count, co
       ir_.loop(low, whole ? high : high - ir_.integer(ir_.i64, lanes - 1), lanes, [&](V i) { body(position(i)); });
     if (!whole) {
       const V count = high - low;
-      const V from = known_count >= 0 && known_count < lanes ? low : low + bits_and(select(lt(count, 0.0), 0.0, count), -lanes);
+      const V from =
+          known_count >= 0 && known_count < lanes ? low : low + bits_and(select(lt(count, 0.0), 0.0, count), -lanes);
       const LLVMBasicBlockRef tail = ir_.block("tail"), done = ir_.block("tail.done");
       ir_.branch(lt(from, high), tail, done);
       ir_.at(tail);
@@ -220,8 +227,10 @@ void Kernel::node(NodeId id, const Node& n) {
 }
 
 bool Kernel::index_arithmetic(const Node& n, std::string_view op, std::span<const Val> in, Val& out) {
-  if (n.results.size() != 1 || g_.tensor_type(n.results[0]).dtype != DType::i64 || in.empty() || in.size() > 2) return false;
-  for (const Val& x : in) if (x.dtype != DType::i64) return false;
+  if (n.results.size() != 1 || g_.tensor_type(n.results[0]).dtype != DType::i64 || in.empty() || in.size() > 2)
+    return false;
+  for (const Val& x : in)
+    if (x.dtype != DType::i64) return false;
   const Val& a = in[0];
   const Val& b = in.back();
   const bool non_negative = a.non_negative && b.non_negative;
@@ -231,8 +240,8 @@ bool Kernel::index_arithmetic(const Node& n, std::string_view op, std::span<cons
       if (x.stride) return {LaneForm::Kind::linear, x.stride};
       return {is_scalar(x) ? LaneForm::Kind::uniform : LaneForm::Kind::varying};
     };
-    const LaneForm f = linear_result(op, form(a), in.size() == 2 ? form(b) : LaneForm{}, constant_i64(g_, n.operands[0]),
-                                     constant_i64(g_, n.operands.back()));
+    const LaneForm f = linear_result(op, form(a), in.size() == 2 ? form(b) : LaneForm{},
+                                     constant_i64(g_, n.operands[0]), constant_i64(g_, n.operands.back()));
     if (f.kind == LaneForm::Kind::varying) return false;
     out = index(op == "neg" ? -a.re : op == "add" ? a.re + b.re : op == "sub" ? a.re - b.re : a.re * b.re);
     out.stride = f.stride;

@@ -1,5 +1,5 @@
-// Emission of one kernel's function. Each SSA value of the body is one Val; how many lanes it has depends on where it is
-// used: outside of vector ranges everything is scalar, inside uniform values stay scalar and are splat on use.
+// Emission of one kernel's function. Each SSA value of the body is one Val; how many lanes it has depends on where it
+// is used: outside of vector ranges everything is scalar, inside uniform values stay scalar and are splat on use.
 #pragma once
 #include "compile/emit_llvm/ir.hpp"
 #include "compile/emit_llvm/lane_forms.hpp"
@@ -12,14 +12,15 @@
 
 namespace rlx::emit_llvm {
 
-/// Registers hold f16 and bf16 as float, already rounded; f8 as its code in i8; i4 as i8; bool as i1; complex as two values.
+/// Registers hold f16 and bf16 as float, already rounded; f8 as its code in i8; i4 as i8; bool as i1; complex as two
+/// values.
 struct Val {
   DType dtype = DType::f32;
-  V re, im{};               ///< `im` of complex values only.
-  std::int64_t stride = 0;  ///< Not 0: an i64 whose lane l is re + l * stride, re being scalar.
+  V re, im{};                 ///< `im` of complex values only.
+  std::int64_t stride = 0;    ///< Not 0: an i64 whose lane l is re + l * stride, re being scalar.
   bool non_negative = false;  ///< Known of some i64: division is cheaper.
-  /// Set on a product that has no other use: its sum may be contracted to fma. Contraction is decided here, by the graph,
-  /// and not by LLVM, so that every lane count and instruction level gives the same bits.
+  /// Set on a product that has no other use: its sum may be contracted to fma. Contraction is decided here, by the
+  /// graph, and not by LLVM, so that every lane count and instruction level gives the same bits.
   V factor_a{}, factor_b{};
 };
 
@@ -103,9 +104,9 @@ class Kernel {
   std::unordered_map<ValueId, KernelBufferRef> buffers_;
   std::unordered_map<ValueId, int> uses_;
   int lanes_ = 1;
-  V mask_{};          ///< <lanes x i1>, absent: all. Inside a masked region at least one lane is active.
-  LaneForms forms_;   ///< Of the vector range under construction.
-  V check_, point_;   ///< CheckState*; flattened position, for the order of refusals.
+  V mask_{};         ///< <lanes x i1>, absent: all. Inside a masked region at least one lane is active.
+  LaneForms forms_;  ///< Of the vector range under construction.
+  V check_, point_;  ///< CheckState*; flattened position, for the order of refusals.
   std::vector<LLVMValueRef> scopes_, others_;  ///< Metadata of accesses to each buffer.
 };
 

@@ -13,7 +13,8 @@ std::optional<std::int64_t> constant_i64(const Graph& g, ValueId v) {
   return c->value.get_i64(0);
 }
 
-LaneForm linear_result(std::string_view op, LaneForm a, LaneForm b, std::optional<std::int64_t> ca, std::optional<std::int64_t> cb) {
+LaneForm linear_result(std::string_view op, LaneForm a, LaneForm b, std::optional<std::int64_t> ca,
+                       std::optional<std::int64_t> cb) {
   using Kind = LaneForm::Kind;
   if (a.kind == Kind::varying || b.kind == Kind::varying) return {Kind::varying};
   std::int64_t stride = 0;

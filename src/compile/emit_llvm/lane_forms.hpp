@@ -1,4 +1,5 @@
-// How each value of a region depends on the index whose consecutive values share a vector: not at all, linearly, or freely.
+// How each value of a region depends on the index whose consecutive values share a vector: not at all, linearly, or
+// freely.
 #pragma once
 #include <rlx/ir/graph.hpp>
 
@@ -14,8 +15,8 @@ struct LaneForm {
   bool is_uniform() const { return kind == Kind::uniform; }
 };
 
-/// Forms of all values in `body` and the regions in it. Values from outside are uniform. Emission follows the same rules, so
-/// that what is uniform here is a scalar there.
+/// Forms of all values in `body` and the regions in it. Values from outside are uniform. Emission follows the same
+/// rules, so that what is uniform here is a scalar there.
 class LaneForms {
  public:
   LaneForms() = default;
@@ -37,7 +38,9 @@ class LaneForms {
 /// The value of a constant i64[] node.
 std::optional<std::int64_t> constant_i64(const Graph& g, ValueId v);
 
-/// The form of add, sub, mul or neg on i64 from those of its operands; `constant` is the value of a uniform operand, where known.
-LaneForm linear_result(std::string_view op, LaneForm a, LaneForm b, std::optional<std::int64_t> constant_a, std::optional<std::int64_t> constant_b);
+/// The form of add, sub, mul or neg on i64 from those of its operands; `constant` is the value of a uniform operand,
+/// where known.
+LaneForm linear_result(std::string_view op, LaneForm a, LaneForm b, std::optional<std::int64_t> constant_a,
+                       std::optional<std::int64_t> constant_b);
 
 }  // namespace rlx::emit_llvm

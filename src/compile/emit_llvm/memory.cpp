@@ -26,9 +26,11 @@ void Kernel::make_scopes() {
   }
   for (std::size_t i = 0; i < n.operands.size(); ++i) {
     std::vector<LLVMMetadataRef> apart;
-    for (std::size_t j = 0; j < n.operands.size(); ++j) if (plan_.disjoint[i][j]) apart.push_back(scope[j]);
+    for (std::size_t j = 0; j < n.operands.size(); ++j)
+      if (plan_.disjoint[i][j]) apart.push_back(scope[j]);
     scopes_.push_back(LLVMMetadataAsValue(ir_.c, LLVMMDNodeInContext2(ir_.c, &scope[i], 1)));
-    others_.push_back(apart.empty() ? nullptr : LLVMMetadataAsValue(ir_.c, LLVMMDNodeInContext2(ir_.c, apart.data(), apart.size())));
+    others_.push_back(
+        apart.empty() ? nullptr : LLVMMetadataAsValue(ir_.c, LLVMMDNodeInContext2(ir_.c, apart.data(), apart.size())));
   }
 }
 
@@ -141,14 +143,17 @@ Val Kernel::load_element(const KernelBufferRef& b, const Val& at) {
 
 void Kernel::store_element(const KernelBufferRef& b, const Val& at, const Val& x) {
   if (b.dtype == DType::i4) {
-    // Neighbours share a byte and may belong to another thread: each nibble is cleared and set atomically. The plan keeps
-    // kernels that do this scalar.
+    // Neighbours share a byte and may belong to another thread: each nibble is cleared and set atomically. The plan
+    // keeps kernels that do this scalar.
     if (!is_scalar(at)) throw InternalError("emit_llvm: i4 stores are scalar");
     const V shift = resize_signed(shl(bits_and(at.re, 1), 2), ir_.i8);
-    auto shifted = [&](std::int64_t value, V v) { return ir_.wrap(LLVMBuildShl(ir_.b, v ? v.v : ir_.integer(ir_.i8, value).v, shift.v, "")); };
+    auto shifted = [&](std::int64_t value, V v) {
+      return ir_.wrap(LLVMBuildShl(ir_.b, v ? v.v : ir_.integer(ir_.i8, value).v, shift.v, ""));
+    };
     const V place = address(b, ir_.i8, ashr(at.re, 1));
     LLVMBuildAtomicRMW(ir_.b, LLVMAtomicRMWBinOpAnd, place.v, (~shifted(15, {})).v, LLVMAtomicOrderingMonotonic, 0);
-    LLVMBuildAtomicRMW(ir_.b, LLVMAtomicRMWBinOpOr, place.v, shifted(0, bits_and(x.re, 15)).v, LLVMAtomicOrderingMonotonic, 0);
+    LLVMBuildAtomicRMW(ir_.b, LLVMAtomicRMWBinOpOr, place.v, shifted(0, bits_and(x.re, 15)).v,
+                       LLVMAtomicOrderingMonotonic, 0);
     return;
   }
   if (!is_complex(b.dtype)) {
@@ -177,7 +182,11 @@ void Kernel::store_element(const KernelBufferRef& b, const Val& at, const Val& x
   store_plain(b, im, x.im);
 }
 
-void Kernel::load(const Node& n) { define(n.results[0], load_element(buffers_.at(n.operands[0]), value(n.operands[1]))); }
-void Kernel::store(const Node& n) { store_element(buffers_.at(n.operands[0]), value(n.operands[1]), value(n.operands[2])); }
+void Kernel::load(const Node& n) {
+  define(n.results[0], load_element(buffers_.at(n.operands[0]), value(n.operands[1])));
+}
+void Kernel::store(const Node& n) {
+  store_element(buffers_.at(n.operands[0]), value(n.operands[1]), value(n.operands[2]));
+}
 
 }  // namespace rlx::emit_llvm

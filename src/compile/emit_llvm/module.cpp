@@ -23,15 +23,20 @@ std::string_view name(Isa isa) {
   return names[static_cast<std::size_t>(isa)];
 }
 Isa parse_isa(std::string_view text) {
-  for (Isa i : {Isa::generic, Isa::avx2, Isa::avx512}) if (text == name(i)) return i;
+  for (Isa i : {Isa::generic, Isa::avx2, Isa::avx512})
+    if (text == name(i)) return i;
   if (text == "scalar") return Isa::generic;
   throw ArgumentError("unknown instruction level \"" + std::string(text) + "\": one of generic (scalar), avx2, avx512");
 }
 
 namespace {
 
-template <auto dispose> struct Disposer {
-  template <class T> void operator()(T* p) const { dispose(p); }
+template <auto dispose>
+struct Disposer {
+  template <class T>
+  void operator()(T* p) const {
+    dispose(p);
+  }
 };
 using Context = std::unique_ptr<LLVMOpaqueContext, Disposer<LLVMContextDispose>>;
 using ModulePtr = std::unique_ptr<LLVMOpaqueModule, Disposer<LLVMDisposeModule>>;
@@ -55,8 +60,9 @@ TargetMachinePtr make_target_machine(const Machine& machine) {
   LLVMTargetRef target = nullptr;
   char* message = nullptr;
   if (LLVMGetTargetFromTriple(machine.triple.c_str(), &target, &message)) fail("target", message);
-  return TargetMachinePtr(LLVMCreateTargetMachine(target, machine.triple.c_str(), machine.cpu.c_str(), machine.features.c_str(),
-                                                  LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault));
+  return TargetMachinePtr(LLVMCreateTargetMachine(target, machine.triple.c_str(), machine.cpu.c_str(),
+                                                  machine.features.c_str(), LLVMCodeGenLevelDefault, LLVMRelocPIC,
+                                                  LLVMCodeModelDefault));
 }
 
 void set_target(LLVMModuleRef m, LLVMTargetMachineRef tm, const Machine& machine) {
@@ -72,7 +78,8 @@ ModulePtr emit_module(const Graph& g, LLVMContextRef context, LLVMTargetMachineR
   Ir ir(context, m.get());
   for (NodeId id : lir::kernels(g)) {
     const KernelPlan plan = plan_kernel(g, id, machine);
-    if (LLVMGetNamedFunction(m.get(), plan.attrs->name.c_str())) throw InternalError("two kernels are named " + plan.attrs->name);
+    if (LLVMGetNamedFunction(m.get(), plan.attrs->name.c_str()))
+      throw InternalError("two kernels are named " + plan.attrs->name);
     Kernel(ir, g, plan, machine).emit();
   }
   char* message = nullptr;
@@ -84,12 +91,14 @@ ModulePtr emit_module(const Graph& g, LLVMContextRef context, LLVMTargetMachineR
   return m;
 }
 
-// Emission makes the code's shape (lanes, unrolling, fma); passes only clean up. The default pipelines cost several times
-// as much and would vectorise and unroll again.
+// Emission makes the code's shape (lanes, unrolling, fma); passes only clean up. The default pipelines cost several
+// times as much and would vectorise and unroll again.
 void optimise(LLVMModuleRef m, LLVMTargetMachineRef tm) {
   const LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  const LLVMErrorRef error = LLVMRunPasses(
-      m, "function(early-cse<memssa>,instcombine<no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),early-cse,simplifycfg,adce)", tm, options);
+  const LLVMErrorRef error = LLVMRunPasses(m,
+                                           "function(early-cse<memssa>,instcombine<no-verify-fixpoint>,loop-mssa(licm<"
+                                           "allowspeculation>),early-cse,simplifycfg,adce)",
+                                           tm, options);
   LLVMDisposePassBuilderOptions(options);
   throw_if("passes", error);
 }
@@ -136,7 +145,8 @@ std::vector<std::byte> assemble(std::string_view ir_text, const Machine& machine
   const TargetMachinePtr tm = make_target_machine(machine);
   const Context context(LLVMContextCreate());
   // The reader takes the buffer over.
-  const LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(ir_text.data(), ir_text.size(), "assemble");
+  const LLVMMemoryBufferRef buffer =
+      LLVMCreateMemoryBufferWithMemoryRangeCopy(ir_text.data(), ir_text.size(), "assemble");
   LLVMModuleRef raw = nullptr;
   char* message = nullptr;
   if (LLVMParseIRInContext(context.get(), buffer, &raw, &message)) fail("reading IR", message);
@@ -165,7 +175,8 @@ class TextOfKernels {
 
  private:
   void value(ValueId v) {
-    text += '%' + std::to_string(numbers_.try_emplace(v, numbers_.size()).first->second) + ':' + to_string(g_.type(v)) + ' ';
+    text += '%' + std::to_string(numbers_.try_emplace(v, numbers_.size()).first->second) + ':' + to_string(g_.type(v)) +
+            ' ';
   }
   void region(RegionId r) {
     text += "{";
@@ -204,10 +215,14 @@ std::vector<Import> host_imports() {
           {"fmaf", f(static_cast<float (*)(float, float, float)>(std::fma))},
           {"fmod", f(static_cast<double (*)(double, double)>(std::fmod))},
           {"fmodf", f(static_cast<float (*)(float, float)>(std::fmod))},
-          {"floor", f(static_cast<D>(std::floor))}, {"floorf", f(static_cast<F>(std::floor))},
-          {"ceil", f(static_cast<D>(std::ceil))}, {"ceilf", f(static_cast<F>(std::ceil))},
-          {"trunc", f(static_cast<D>(std::trunc))}, {"truncf", f(static_cast<F>(std::trunc))},
-          {"nearbyint", f(static_cast<D>(std::nearbyint))}, {"nearbyintf", f(static_cast<F>(std::nearbyint))},
+          {"floor", f(static_cast<D>(std::floor))},
+          {"floorf", f(static_cast<F>(std::floor))},
+          {"ceil", f(static_cast<D>(std::ceil))},
+          {"ceilf", f(static_cast<F>(std::ceil))},
+          {"trunc", f(static_cast<D>(std::trunc))},
+          {"truncf", f(static_cast<F>(std::trunc))},
+          {"nearbyint", f(static_cast<D>(std::nearbyint))},
+          {"nearbyintf", f(static_cast<F>(std::nearbyint))},
           {"memcpy", f(static_cast<void* (*)(void*, const void*, std::size_t)>(std::memcpy))},
           {"memset", f(static_cast<void* (*)(void*, int, std::size_t)>(std::memset))}};
 }

@@ -16,8 +16,9 @@ void refuse(std::string_view op, const std::string& why) {
 }
 
 double operator_cost(std::string_view op) {
-  static constexpr std::string_view dear[] = {"exp", "log", "expm1", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
-                                              "sinh", "cosh", "tanh", "erf", "erfc", "erfinv", "lgamma", "digamma", "pow", "cbrt"};
+  static constexpr std::string_view dear[] = {"exp",  "log",  "expm1",  "log1p",  "sin",     "cos",  "tan",
+                                              "asin", "acos", "atan",   "atan2",  "sinh",    "cosh", "tanh",
+                                              "erf",  "erfc", "erfinv", "lgamma", "digamma", "pow",  "cbrt"};
   if (std::find(std::begin(dear), std::end(dear), op) != std::end(dear)) return 20;
   if (op == "div" || op == "rem" || op == "sqrt" || op == "rsqrt") return 5;
   return 1;
@@ -50,7 +51,8 @@ bool stores_nibbles(const Graph& g, RegionId r) {
   for (NodeId id : g.region(r).nodes) {
     const Node& n = g.node(id);
     if (n.op->name() == "lir.store" && g.tensor_type(n.operands[2]).dtype == DType::i4) return true;
-    for (RegionId inner : n.regions) if (stores_nibbles(g, inner)) return true;
+    for (RegionId inner : n.regions)
+      if (stores_nibbles(g, inner)) return true;
   }
   return false;
 }
@@ -63,15 +65,17 @@ std::size_t nested_nodes(const Graph& g, RegionId r) {
   return n;
 }
 
-/// Whether some access runs across rows along the last dimension and along them in the dimension before: a transposition.
-/// Running a few positions of that dimension for each vector uses whole cache lines.
+/// Whether some access runs across rows along the last dimension and along them in the dimension before: a
+/// transposition. Running a few positions of that dimension for each vector uses whole cache lines.
 bool wants_tile(const Graph& g, RegionId body, const LaneForms& last, const LaneForms& before) {
   for (NodeId id : g.region(body).nodes) {
     const Node& n = g.node(id);
     if (!n.regions.empty()) return false;
     if (n.op->name() != "lir.load" && n.op->name() != "lir.store") continue;
     const LaneForm along = last.of(n.operands[1]), across = before.of(n.operands[1]);
-    if (along.kind == LaneForm::Kind::linear && std::abs(along.stride) > 1 && across.kind == LaneForm::Kind::linear && std::abs(across.stride) == 1) return true;
+    if (along.kind == LaneForm::Kind::linear && std::abs(along.stride) > 1 && across.kind == LaneForm::Kind::linear &&
+        std::abs(across.stride) == 1)
+      return true;
   }
   return false;
 }
@@ -96,7 +100,9 @@ class Costs {
   }
   /// Lanes for a range of `count` positions, as a power of two.
   int lanes_for(std::int64_t count) const {
-    return static_cast<int>(std::min<std::int64_t>(lanes_, static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(1, count))))));
+    return static_cast<int>(std::min<std::int64_t>(
+        lanes_,
+        static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(1, count))))));
   }
   /// Positions a vector carries on average.
   double filled(std::int64_t count) const {
@@ -166,8 +172,8 @@ class Costs {
 /// Where a kernel operand's memory comes from.
 struct Root {
   ValueId value;
-  std::int64_t offset = 0, bytes = 0;       ///< Within the root value.
-  const lir::BufferAttrs* buffer = nullptr; ///< Null: the caller's memory.
+  std::int64_t offset = 0, bytes = 0;        ///< Within the root value.
+  const lir::BufferAttrs* buffer = nullptr;  ///< Null: the caller's memory.
 };
 
 Root root_of(const Graph& g, ValueId v) {
@@ -187,7 +193,9 @@ Root root_of(const Graph& g, ValueId v) {
 }
 
 bool are_disjoint(const Root& a, const Root& b) {
-  auto apart = [](std::int64_t x, std::int64_t nx, std::int64_t y, std::int64_t ny) { return nx >= 0 && ny >= 0 && (x + nx <= y || y + ny <= x); };
+  auto apart = [](std::int64_t x, std::int64_t nx, std::int64_t y, std::int64_t ny) {
+    return nx >= 0 && ny >= 0 && (x + nx <= y || y + ny <= x);
+  };
   if (a.value == b.value) return apart(a.offset, a.bytes, b.offset, b.bytes);
   if (!a.buffer && !b.buffer) return false;  // two arrays of the caller, who may have donated one
   if (!a.buffer || !b.buffer) return true;
@@ -204,7 +212,8 @@ KernelPlan plan_kernel(const Graph& g, NodeId id, const Machine& machine) {
   KernelPlan p;
   p.node = id;
   p.attrs = &n.attrs.as<lir::KernelAttrs>();
-  if (p.attrs->policy == lir::Policy::team) refuse(p.attrs->name, "the team policy has no code on the host: target.max_team_threads is 1");
+  if (p.attrs->policy == lir::Policy::team)
+    refuse(p.attrs->name, "the team policy has no code on the host: target.max_team_threads is 1");
   const RegionId body = n.regions[0];
   if (!p.attrs->extents.empty()) {
     p.outer.assign(p.attrs->extents.begin(), p.attrs->extents.end() - 1);
@@ -214,7 +223,8 @@ KernelPlan plan_kernel(const Graph& g, NodeId id, const Machine& machine) {
   for (std::int64_t e : p.outer) outer *= e;
 
   const int widest = widest_element(g, body);
-  const int natural = machine.isa == Isa::generic || stores_nibbles(g, body) ? 1 : std::min(machine.vector_bits() / widest, 32);
+  const int natural =
+      machine.isa == Isa::generic || stores_nibbles(g, body) ? 1 : std::min(machine.vector_bits() / widest, 32);
   const Costs costs(g, natural);
   std::unordered_map<NodeId, int> inner;
   const double inner_cost = costs.scalar_cost(body, inner);
@@ -234,7 +244,8 @@ KernelPlan plan_kernel(const Graph& g, NodeId id, const Machine& machine) {
         if (p.last >= 4 * wider * natural) p.lanes *= wider;
       }
       if (p.outer.size() > 0 && p.last >= natural &&
-          wants_tile(g, body, LaneForms(g, body, index), LaneForms(g, body, g.region(body).arguments[p.outer.size() - 1])))
+          wants_tile(g, body, LaneForms(g, body, index),
+                     LaneForms(g, body, g.region(body).arguments[p.outer.size() - 1])))
         p.tile = std::clamp<std::int64_t>(64 * 8 / widest, 1, std::max<std::int64_t>(1, p.outer.back()));
     }
   }

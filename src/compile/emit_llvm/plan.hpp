@@ -16,11 +16,12 @@ struct KernelPlan {
   std::int64_t last = 1;              ///< 1 where the kernel has no extents.
   std::int64_t block = 1;             ///< Points of the last dimension in a unit; a multiple of the lanes.
   std::int64_t blocks = 1;            ///< Units along the last dimension.
-  std::int64_t tile = 1;              ///< Consecutive positions of the last outer dimension that a unit runs for each vector.
+  std::int64_t tile = 1;  ///< Consecutive positions of the last outer dimension that a unit runs for each vector.
   std::int64_t units = 1;
   std::int64_t grain = 1;
-  int lanes = 1;                                ///< Along the last dimension.
-  std::unordered_map<NodeId, int> loop_lanes{}; ///< lir.reduce and independent lir.for nodes that take lanes themselves.
+  int lanes = 1;  ///< Along the last dimension.
+  std::unordered_map<NodeId, int>
+      loop_lanes{};  ///< lir.reduce and independent lir.for nodes that take lanes themselves.
   /// disjoint[i][j]: buffers i and j of the kernel share no byte, whatever the caller passes.
   std::vector<std::vector<bool>> disjoint{};
 };

@@ -1,6 +1,6 @@
 // Floats of 16 and 8 bits. Widening multiplies the shifted code, read as a tiny float, by a power of two, which also
-// normalises subnormals; narrowing rounds to even by adding just under half of the last kept bit, or, for subnormals, by
-// adding a power of two whose last bit is theirs (both known as "magic" conversions; F. Giesen, 2012).
+// normalises subnormals; narrowing rounds to even by adding just under half of the last kept bit, or, for subnormals,
+// by adding a power of two whose last bit is theirs (both known as "magic" conversions; F. Giesen, 2012).
 #include "compile/emit_llvm/elementwise.hpp"
 
 namespace rlx::emit_llvm {
@@ -8,18 +8,28 @@ namespace rlx::emit_llvm {
 namespace {
 
 /// As in ir/small_float.cpp: codes up to max_finite are finite magnitudes.
-struct Format { int mantissa, bias, max_finite, overflow, nan; bool fnuz; };
+struct Format {
+  int mantissa, bias, max_finite, overflow, nan;
+  bool fnuz;
+};
 Format format_of(DType t) {
   switch (t) {
-    case DType::f8e4m3fn: return {3, 7, 0x7e, 0x7f, 0x7f, false};
-    case DType::f8e5m2: return {2, 15, 0x7b, 0x7c, 0x7e, false};
-    case DType::f8e4m3fnuz: return {3, 8, 0x7f, 0x80, 0x80, true};
-    case DType::f8e5m2fnuz: return {2, 16, 0x7f, 0x80, 0x80, true};
-    default: return {10, 15, 0x7bff, 0x7c00, 0x7e00, false};  // f16
+    case DType::f8e4m3fn:
+      return {3, 7, 0x7e, 0x7f, 0x7f, false};
+    case DType::f8e5m2:
+      return {2, 15, 0x7b, 0x7c, 0x7e, false};
+    case DType::f8e4m3fnuz:
+      return {3, 8, 0x7f, 0x80, 0x80, true};
+    case DType::f8e5m2fnuz:
+      return {2, 16, 0x7f, 0x80, 0x80, true};
+    default:
+      return {10, 15, 0x7bff, 0x7c00, 0x7e00, false};  // f16
   }
 }
 
-V float_bits(V like, std::int64_t bits) { return as_float(like.ir->integer(Ir::shaped(like.ir->i32, like.type()), bits)); }
+V float_bits(V like, std::int64_t bits) {
+  return as_float(like.ir->integer(Ir::shaped(like.ir->i32, like.type()), bits));
+}
 
 V decode(const Format& f, V code, int width) {
   Ir& ir = *code.ir;
@@ -45,7 +55,8 @@ V encode(const Format& f, V x, int width) {
   const std::int64_t magic = std::int64_t{127 + 1 - f.bias + cut} << 23;
   const V tiny = as_bits(as_float(a) + float_bits(bits, magic)) - static_cast<double>(magic);
   const V odd = bits_and(lshr(a, cut), 1);
-  const V normal = lshr(a + bits.ir->integer(bits.type(), (std::int64_t{f.bias - 127} << 23) + (1 << (cut - 1)) - 1) + odd, cut);
+  const V normal =
+      lshr(a + bits.ir->integer(bits.type(), (std::int64_t{f.bias - 127} << 23) + (1 << (cut - 1)) - 1) + odd, cut);
   V code = select(lt(a, static_cast<double>(std::int64_t{127 + 1 - f.bias} << 23)), tiny, normal);
   code = select(gt(code, static_cast<double>(f.max_finite)), static_cast<double>(f.overflow), code);
   code = select(gt(a, 0x7f800000), static_cast<double>(f.nan), code);
@@ -89,8 +100,8 @@ V to_float_odd(V x) {
   return as_float(select(inexact, bits_or(down, 1), bits));
 }
 
-// The product is exact, the sum's error is Knuth's, and an inexact sum with an even last bit steps towards it (Boldo and
-// Melquiond, Emulation of FMA and correctly rounded sums, 2008).
+// The product is exact, the sum's error is Knuth's, and an inexact sum with an even last bit steps towards it (Boldo
+// and Melquiond, Emulation of FMA and correctly rounded sums, 2008).
 V fma_odd(V x, V y, V z) {
   const V a = to_f64(x) * to_f64(y), b = to_f64(z);
   const V sum = a + b, back = sum - a, error = (a - (sum - back)) + (b - back);

@@ -17,7 +17,9 @@ class BodyPrinter {
 
   void name_index(ValueId v, const std::string& name) { names_[v] = name; }
   void name_buffer(ValueId v, const std::string& pointer) { buffers_[v] = {pointer, false}; }
-  void statement(const std::string& text) { text_.append(static_cast<std::size_t>(2 * depth_), ' ').append(text) += '\n'; }
+  void statement(const std::string& text) {
+    text_.append(static_cast<std::size_t>(2 * depth_), ' ').append(text) += '\n';
+  }
   /// Declares the local memory of the region and all regions in it: languages want that at the start of the kernel.
   void declare_locals(RegionId region);
   void region(RegionId region);
@@ -25,7 +27,10 @@ class BodyPrinter {
   bool has_checks() const { return has_checks_; }
 
  private:
-  struct Buffer { std::string pointer; bool local; };
+  struct Buffer {
+    std::string pointer;
+    bool local;
+  };
 
   void node(const Node& n);
   void load(const Node& n);

@@ -12,8 +12,8 @@
 
 namespace rlx::emit_source {
 
-/// Groups and threads of a group in each dimension, fastest first. A kernel without points has a 0 among its groups: it is
-/// not launched.
+/// Groups and threads of a group in each dimension, fastest first. A kernel without points has a 0 among its groups: it
+/// is not launched.
 struct Geometry {
   std::array<std::int64_t, 3> groups{1, 1, 1}, threads{1, 1, 1};
   bool empty() const { return groups[0] == 0 || groups[1] == 0 || groups[2] == 0; }
@@ -21,11 +21,11 @@ struct Geometry {
 };
 
 struct EmittedKernel {
-  std::string name;         ///< Symbol in the text: "k_" and the name in the IR, which might be a word of the language.
+  std::string name;  ///< Symbol in the text: "k_" and the name in the IR, which might be a word of the language.
   NodeId node = -1;
   std::size_t buffers = 0;  ///< Parameters, in the order of the node's operands.
   Geometry geometry;
-  bool checks = false;      ///< Has the extra parameter of checked mode.
+  bool checks = false;  ///< Has the extra parameter of checked mode.
 };
 
 struct EmittedProgram {

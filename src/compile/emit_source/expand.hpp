@@ -7,7 +7,10 @@
 
 namespace rlx::emit_source {
 
-struct Substitution { char key; std::string_view text; };
+struct Substitution {
+  char key;
+  std::string_view text;
+};
 
 /// Appends `text` with every "{key}" replaced; braces around anything else are kept.
 inline void expand_to(std::string& out, std::string_view text, std::initializer_list<Substitution> with) {

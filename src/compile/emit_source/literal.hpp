@@ -8,7 +8,8 @@
 
 namespace rlx::emit_source {
 
-/// `value` has one element. Infinities and NaNs go through the element's from_bits, since languages disagree on their names.
+/// `value` has one element. Infinities and NaNs go through the element's from_bits, since languages disagree on their
+/// names.
 std::string literal(const Dialect& dialect, const Element& element, const HostTensor& value);
 
 /// Row of `t`, or null.

@@ -16,6 +16,7 @@ namespace rlx::emit_source {
 const Element& element_of(const Dialect& dialect, const Node& node, DType t);
 
 /// The expression of an elementwise operator or constant on rank-0 tensors, rounded to the type of its result.
-std::string scalar_expression(const Dialect& dialect, const Graph& graph, const Node& node, std::span<const std::string> operands);
+std::string scalar_expression(const Dialect& dialect, const Graph& graph, const Node& node,
+                              std::span<const std::string> operands);
 
 }  // namespace rlx::emit_source

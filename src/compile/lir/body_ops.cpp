@@ -7,7 +7,8 @@ namespace {
 
 constexpr Operand load_operands[] = {{"buffer", storable}, {"index", DTypeSet{DType::i64}}};
 constexpr Operand store_operands[] = {{"buffer", storable}, {"index", DTypeSet{DType::i64}}, {"value", storable}};
-constexpr Operand loop_operands[] = {{"lower", DTypeSet{DType::i64}}, {"upper", DTypeSet{DType::i64}}, {"carried", storable, OperandKind::tensor, true}};
+constexpr Operand loop_operands[] = {
+    {"lower", DTypeSet{DType::i64}}, {"upper", DTypeSet{DType::i64}}, {"carried", storable, OperandKind::tensor, true}};
 constexpr Operand predicate_operand[] = {{"predicate", DTypeSet{DType::boolean}}};
 constexpr Operand check_operands[] = {{"condition", DTypeSet{DType::boolean}}, {"index", DTypeSet{DType::i64}}};
 
@@ -26,20 +27,25 @@ constexpr Constraint<NoAttributes> store_constraints[] = {
 Types carried_of(const Signature& s) { return {s.types.begin() + 2, s.types.end()}; }
 
 bool scalars(const Signature& s) {
-  for (const Type& t : s.types) if (!is_scalar(t)) return false;
+  for (const Type& t : s.types)
+    if (!is_scalar(t)) return false;
   return true;
 }
 
 constexpr Constraint<ForAttrs> for_constraints[] = {
-    {"C1", "bounds and carried values are scalars", [](const ForAttrs&, const Signature& s) -> Answer { return scalars(s); }},
+    {"C1", "bounds and carried values are scalars",
+     [](const ForAttrs&, const Signature& s) -> Answer { return scalars(s); }},
     {"C2", "one region that returns the carried types",
-     [](const ForAttrs&, const Signature& s) -> Answer { return s.regions.size() == 1 && s.regions[0].results == carried_of(s); }},
+     [](const ForAttrs&, const Signature& s) -> Answer {
+       return s.regions.size() == 1 && s.regions[0].results == carried_of(s);
+     }},
     {"C3", "step > 0", [](const ForAttrs& a, const Signature&) -> Answer { return a.step > 0; }},
     {"C4", "independent trips carry nothing",
      [](const ForAttrs& a, const Signature& s) -> Answer { return !a.independent || s.size() == 2; }}};
 
 constexpr Constraint<NoAttributes> reduce_constraints[] = {
-    {"C1", "bounds and identities are scalars", [](const NoAttributes&, const Signature& s) -> Answer { return scalars(s); }},
+    {"C1", "bounds and identities are scalars",
+     [](const NoAttributes&, const Signature& s) -> Answer { return scalars(s); }},
     {"C2", "a term region and a combine region that return the types of the identities",
      [](const NoAttributes&, const Signature& s) -> Answer {
        return s.regions.size() == 2 && s.regions[0].results == carried_of(s) && s.regions[1].results == carried_of(s);
@@ -52,15 +58,15 @@ constexpr Constraint<NoAttributes> if_constraints[] = {
      }}};
 
 constexpr Constraint<LocalAttrs> local_constraints[] = {
-    {"C1", "the type is a buffer in local space",
-     [](const LocalAttrs& a, const Signature&) -> Answer {
+    {"C1", "the type is a buffer in local space", [](const LocalAttrs& a, const Signature&) -> Answer {
        const auto* t = std::get_if<TensorType>(&a.type);
        return t && t->space == Space::local && is_constant(a.type);
      }}};
 
-constexpr OpDef<NoAttributes> load = lir_def<NoAttributes>(
-    "lir.load", "Element `index` of a buffer.",
-    {load_operands, load_constraints, [](const NoAttributes&, const Signature& s) { return Types{element_of(s.tensor(0))}; }});
+constexpr OpDef<NoAttributes> load =
+    lir_def<NoAttributes>("lir.load", "Element `index` of a buffer.",
+                          {load_operands, load_constraints,
+                           [](const NoAttributes&, const Signature& s) { return Types{element_of(s.tensor(0))}; }});
 
 constexpr OpDef<NoAttributes> store = lir_def<NoAttributes>(
     "lir.store", "Writes element `index` of a buffer.",
@@ -91,17 +97,17 @@ constexpr OpDef<NoAttributes> if_then = lir_def<NoAttributes>(
      [](const NoAttributes&, const Signature& s) { return s.regions.empty() ? Types{} : s.regions[0].results; },
      [](const NoAttributes&, const Signature&) { return std::vector<Types>{{}, {}}; }});
 
-constexpr OpDef<LocalAttrs> local = lir_def<LocalAttrs>(
-    "lir.local", "Memory shared by the threads of one team.",
-    {{}, local_constraints, [](const LocalAttrs& a, const Signature&) { return Types{a.type}; }});
+constexpr OpDef<LocalAttrs> local =
+    lir_def<LocalAttrs>("lir.local", "Memory shared by the threads of one team.",
+                        {{}, local_constraints, [](const LocalAttrs& a, const Signature&) { return Types{a.type}; }});
 
 constexpr OpDef<NoAttributes> barrier = lir_def<NoAttributes>(
     "lir.barrier", "The threads of a team meet; their local memory is then visible to all of them.",
     {{}, {}, [](const NoAttributes&, const Signature&) { return Types{}; }});
 
-constexpr OpDef<CheckAttrs> check = lir_def<CheckAttrs>(
-    "lir.check", "In checked mode, records the first index whose condition is false.",
-    {check_operands, {}, [](const CheckAttrs&, const Signature&) { return Types{}; }});
+constexpr OpDef<CheckAttrs> check =
+    lir_def<CheckAttrs>("lir.check", "In checked mode, records the first index whose condition is false.",
+                        {check_operands, {}, [](const CheckAttrs&, const Signature&) { return Types{}; }});
 
 }  // namespace
 

@@ -7,7 +7,8 @@ static void collect(const Graph& g, RegionId r, std::vector<NodeId>& out) {
   for (NodeId id : g.region(r).nodes) {
     const Node& n = g.node(id);
     if (n.op->name() == "lir.kernel") out.push_back(id);
-    else for (RegionId inner : n.regions) collect(g, inner, out);
+    else
+      for (RegionId inner : n.regions) collect(g, inner, out);
   }
 }
 

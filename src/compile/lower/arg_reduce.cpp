@@ -1,5 +1,5 @@
-// arg_reduce: a reduction of (value, index) pairs; NaN wins, ties go to the smaller index, so that any order of combination
-// gives the same result.
+// arg_reduce: a reduction of (value, index) pairs; NaN wins, ties go to the smaller index, so that any order of
+// combination gives the same result.
 #include "compile/lower/lower.hpp"
 #include "compile/lower/root_lowerings.hpp"
 
@@ -36,8 +36,10 @@ void lower_arg_reduce(Lowering& l, const Node& n) {
     };
     // Index `extent` marks "no element yet": every real one replaces it.
     HostTensor worst(t, {});
-    worst.set_f64(0, a.kind == ops::Extremum::max ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity());
-    const Values start{e.index().number(0), e.index().number(extent), ops::constant(k.b, worst), e.index().number(extent)};
+    worst.set_f64(0, a.kind == ops::Extremum::max ? -std::numeric_limits<double>::infinity()
+                                                  : std::numeric_limits<double>::infinity());
+    const Values start{e.index().number(0), e.index().number(extent), ops::constant(k.b, worst),
+                       e.index().number(extent)};
     const std::vector<RegionBody> regions{
         [&](ValuesIn i) -> Values {
           Elements::Scope scope(e);

@@ -41,16 +41,17 @@ void lower_while(Lowering& l, const Node& n) {
   const std::vector<Values> initial(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(carried));
   const std::vector<Values> state = own_copies(l, initial);
   std::copy(state.begin(), state.end(), arguments.begin());
-  const std::vector<RegionBody> regions{
-      [&](ValuesIn) -> Values { return l.region(n.regions[0], arguments)[0]; },
-      [&](ValuesIn) -> Values {
-        // A result may be another state's buffer (a swap), which the first copy would overwrite: such ones are copied aside.
-        std::vector<Values> next = l.region(n.regions[1], arguments);
-        for (std::size_t i = 0; i < next.size(); ++i)
-          if (reads_other_state(l, next[i], state, i)) next[i] = own_copies(l, {next[i]})[0];
-        copy_all(l, next, state);
-        return {};
-      }};
+  const std::vector<RegionBody> regions{[&](ValuesIn) -> Values { return l.region(n.regions[0], arguments)[0]; },
+                                        [&](ValuesIn) -> Values {
+                                          // A result may be another state's buffer (a swap), which the first copy would
+                                          // overwrite: such ones are copied aside.
+                                          std::vector<Values> next = l.region(n.regions[1], arguments);
+                                          for (std::size_t i = 0; i < next.size(); ++i)
+                                            if (reads_other_state(l, next[i], state, i))
+                                              next[i] = own_copies(l, {next[i]})[0];
+                                          copy_all(l, next, state);
+                                          return {};
+                                        }};
   l.builder().set_origin(n.origin);
   l.builder().emit("lir.while", {}, lir::LoopAttrs{n.attrs.as<ops::WhileAttrs>().max_trips}, regions);
   l.step(n, "while", "while", "generated");

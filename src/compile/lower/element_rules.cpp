@@ -32,7 +32,8 @@ Value broadcast_element(Elements& e, const Node& n, const Coordinates& c) {
   const auto shape = e.shape(n.operands[0]);
   if (e.flat()) return e.at(n.operands[0], {Index(0)});  // Flat kernels hold broadcasts of single elements only.
   Coordinates from(shape.size());
-  for (std::size_t i = 0; i < shape.size(); ++i) from[i] = shape[i] == 1 ? Index(0) : c[static_cast<std::size_t>(a.axes[i])];
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    from[i] = shape[i] == 1 ? Index(0) : c[static_cast<std::size_t>(a.axes[i])];
   return e.at(n.operands[0], from);
 }
 
@@ -125,7 +126,9 @@ Value concat_element(Elements& e, const Node& n, const Coordinates& c) {
     from[axis] = e.index().clamped(offset, extent);
     const Value x = e.at(v, from);
     // Pieces come in order, so a later piece replaces the result where the position has reached it.
-    result = result ? ops::select(ops::compare(e.index().emit(c[axis]), e.index().number(start), ops::Direction::lt), result, x) : x;
+    result = result ? ops::select(ops::compare(e.index().emit(c[axis]), e.index().number(start), ops::Direction::lt),
+                                  result, x)
+                    : x;
     start += extent;
   }
   return result;
@@ -144,7 +147,9 @@ Value reverse_element(Elements& e, const Node& n, const Coordinates& c) {
 Value gather_element(Elements& e, const Node& n, const Coordinates& c) {
   const auto& a = n.attrs.as<ops::GatherAttrs>();
   const auto operand = e.shape(n.operands[0]);
-  const auto has = [](const std::vector<int>& list, std::size_t d) { return std::find(list.begin(), list.end(), static_cast<int>(d)) != list.end(); };
+  const auto has = [](const std::vector<int>& list, std::size_t d) {
+    return std::find(list.begin(), list.end(), static_cast<int>(d)) != list.end();
+  };
   // Result dimensions are batch ones (which address the index array) and offset ones (which run inside the slice).
   Coordinates batch, offset;
   for (std::size_t d = 0; d < c.size(); ++d) (has(a.offset_dims, d) ? offset : batch).push_back(c[d]);
@@ -153,7 +158,8 @@ Value gather_element(Elements& e, const Node& n, const Coordinates& c) {
   const auto component = [&](std::size_t k) {
     Coordinates at;
     std::size_t next = 0;
-    for (std::size_t d = 0; d < indices_rank; ++d) at.push_back(d == vector_dim ? Index(static_cast<std::int64_t>(k)) : batch[next++]);
+    for (std::size_t d = 0; d < indices_rank; ++d)
+      at.push_back(d == vector_dim ? Index(static_cast<std::int64_t>(k)) : batch[next++]);
     return ops::convert(e.at(n.operands[1], at), DType::i64);
   };
   Coordinates from(operand.size());

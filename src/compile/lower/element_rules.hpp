@@ -18,5 +18,4 @@ Value concat_element(Elements& e, const Node& n, const Coordinates& c);
 Value reverse_element(Elements& e, const Node& n, const Coordinates& c);
 Value gather_element(Elements& e, const Node& n, const Coordinates& c);
 
-
 }  // namespace rlx::compile

@@ -11,13 +11,24 @@ namespace rlx::compile {
 
 ElementRule element_rule(const Op& op) {
   if (op.has_trait(Trait::elementwise)) return elementwise_element;
-  struct Row { std::string_view op; ElementRule rule; };
-  static constexpr std::array<Row, 12> rows{{
-      {"broadcast", broadcast_element}, {"concat", concat_element}, {"constant", constant_element},
-      {"dynamic_slice", dynamic_slice_element}, {"dynamic_update_slice", dynamic_update_slice_element},
-      {"gather", gather_element}, {"iota", iota_element}, {"pad", pad_element}, {"reshape", reshape_element},
-      {"reverse", reverse_element}, {"slice", slice_element}, {"transpose", transpose_element}}};
-  for (const Row& r : rows) if (r.op == op.name()) return r.rule;
+  struct Row {
+    std::string_view op;
+    ElementRule rule;
+  };
+  static constexpr std::array<Row, 12> rows{{{"broadcast", broadcast_element},
+                                             {"concat", concat_element},
+                                             {"constant", constant_element},
+                                             {"dynamic_slice", dynamic_slice_element},
+                                             {"dynamic_update_slice", dynamic_update_slice_element},
+                                             {"gather", gather_element},
+                                             {"iota", iota_element},
+                                             {"pad", pad_element},
+                                             {"reshape", reshape_element},
+                                             {"reverse", reverse_element},
+                                             {"slice", slice_element},
+                                             {"transpose", transpose_element}}};
+  for (const Row& r : rows)
+    if (r.op == op.name()) return r.rule;
   return nullptr;
 }
 
@@ -32,10 +43,13 @@ Value Elements::at(ValueId v, const Coordinates& c) {
   return x;
 }
 
-Value Elements::at_linear(ValueId v, const Index& i) { return at(v, flat_ ? Coordinates{i} : index_.coordinates(i, shape(v))); }
+Value Elements::at_linear(ValueId v, const Index& i) {
+  return at(v, flat_ ? Coordinates{i} : index_.coordinates(i, shape(v)));
+}
 
 Value Elements::compute(ValueId v, const Coordinates& c) {
-  if (const Value buffer = buffer_(v)) return load(buffer, flat_ ? (c.empty() ? Index(0) : c[0]) : index_.linear(c, shape(v)));
+  if (const Value buffer = buffer_(v))
+    return load(buffer, flat_ ? (c.empty() ? Index(0) : c[0]) : index_.linear(c, shape(v)));
   const ValueInfo& info = mir_.value(v);
   if (info.node < 0) throw InternalError("a kernel body needs value %" + std::to_string(v) + ", which has no buffer");
   const Node& n = mir_.node(info.node);

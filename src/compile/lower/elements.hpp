@@ -1,5 +1,6 @@
-// Elements of MIR values inside a kernel body, by pulling: an element of a value is a load where the value has a buffer, and
-// otherwise the scalar code of the node that makes it. This is all that fusion of elementwise and indexing operators is.
+// Elements of MIR values inside a kernel body, by pulling: an element of a value is a load where the value has a
+// buffer, and otherwise the scalar code of the node that makes it. This is all that fusion of elementwise and indexing
+// operators is.
 #pragma once
 #include "compile/lower/index.hpp"
 
@@ -17,8 +18,8 @@ using Coordinates = std::vector<Index>;
 
 class Elements {
  public:
-  /// `buffer` gives the body's buffer of a value that has one, absent otherwise. In `flat` mode coordinates are one linear
-  /// index that all shapes of the kernel share (see Fusion::flat).
+  /// `buffer` gives the body's buffer of a value that has one, absent otherwise. In `flat` mode coordinates are one
+  /// linear index that all shapes of the kernel share (see Fusion::flat).
   Elements(Builder& b, const Graph& mir, std::function<Value(ValueId)> buffer, bool flat, bool checked)
       : b_(b), index_(b), mir_(mir), buffer_(std::move(buffer)), flat_(flat), checked_(checked) {}
 

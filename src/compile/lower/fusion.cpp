@@ -27,16 +27,20 @@ bool is_inlined_kind(const Node& n) {
 
 namespace {
 
-constexpr int duplicate_limit = 2;   // Weight up to which a value is computed again rather than stored.
-constexpr int kernel_limit = 256;    // Nodes of one kernel: keeps code size and compile time in bounds.
+constexpr int duplicate_limit = 2;  // Weight up to which a value is computed again rather than stored.
+constexpr int kernel_limit = 256;   // Nodes of one kernel: keeps code size and compile time in bounds.
 constexpr std::size_t merge_window = 48;
 
 // Work of one element, in simple operations.
 int own_weight(const Node& n) {
   const std::string_view op = n.op->name();
-  if (op == "constant" || op == "iota" || op == "reshape" || op == "transpose" || op == "broadcast" || op == "slice" || op == "reverse") return 0;
+  if (op == "constant" || op == "iota" || op == "reshape" || op == "transpose" || op == "broadcast" || op == "slice" ||
+      op == "reverse")
+    return 0;
   if (!n.op->has_trait(Trait::elementwise)) return 4;
-  for (std::string_view cheap : {"neg", "abs", "add", "sub", "mul", "min", "max", "and", "or", "xor", "not", "select", "compare", "convert", "real", "imag", "conj", "fma", "clamp", "bitcast"})
+  for (std::string_view cheap :
+       {"neg", "abs",    "add",     "sub",     "mul",  "min",  "max",  "and", "or",    "xor",
+        "not", "select", "compare", "convert", "real", "imag", "conj", "fma", "clamp", "bitcast"})
     if (op == cheap) return 1;
   return 8;
 }
@@ -56,7 +60,10 @@ class Fuser {
   }
 
  private:
-  struct Use { NodeId node; std::size_t operand; };
+  struct Use {
+    NodeId node;
+    std::size_t operand;
+  };
 
   void collect_uses() {
     for (NodeId id : region_.nodes) {
@@ -118,17 +125,21 @@ class Fuser {
   void make_kernels() {
     for (NodeId id : region_.nodes) {
       const Node& n = g_.node(id);
-      const bool stored = n.results.empty() || std::any_of(n.results.begin(), n.results.end(), [&](ValueId v) { return fusion_.buffers.contains(v); });
+      const bool stored = n.results.empty() || std::any_of(n.results.begin(), n.results.end(),
+                                                           [&](ValueId v) { return fusion_.buffers.contains(v); });
       if (!stored) continue;
       for (ValueId v : n.results) producer_[v] = static_cast<int>(fusion_.kernels.size());
       fusion_.kernels.push_back({{id}, false});
     }
   }
 
-  bool is_loop(const FusedKernel& k) const { return is_inlined_kind(g_.node(k.roots[0])) && g_.node(k.roots[0]).op->name() != "constant"; }
+  bool is_loop(const FusedKernel& k) const {
+    return is_inlined_kind(g_.node(k.roots[0])) && g_.node(k.roots[0]).op->name() != "constant";
+  }
 
   // Calls f(value) for each stored value that the kernel reads, and g(node) for each node inside it.
-  template <class F, class G> void walk(const FusedKernel& k, F reads, G inside) const {
+  template <class F, class G>
+  void walk(const FusedKernel& k, F reads, G inside) const {
     std::set<ValueId> seen;
     std::vector<NodeId> stack(k.roots.begin(), k.roots.end());
     for (NodeId r : k.roots) seen.insert(g_.node(r).results.begin(), g_.node(r).results.end());
@@ -147,7 +158,12 @@ class Fuser {
 
   std::set<int> dependencies(const FusedKernel& k) const {
     std::set<int> out;
-    walk(k, [&](ValueId v) { if (const auto it = producer_.find(v); it != producer_.end()) out.insert(it->second); }, [](const Node&) {});
+    walk(
+        k,
+        [&](ValueId v) {
+          if (const auto it = producer_.find(v); it != producer_.end()) out.insert(it->second);
+        },
+        [](const Node&) {});
     return out;
   }
 
@@ -163,17 +179,21 @@ class Fuser {
       walk(fusion_.kernels[k], [&](ValueId v) { reads[k].insert(v); }, [](const Node&) {});
       for (int d : dependencies(fusion_.kernels[k])) {
         before[k][static_cast<std::size_t>(d)] = true;
-        for (std::size_t j = 0; j < n; ++j) if (before[static_cast<std::size_t>(d)][j]) before[k][j] = true;
+        for (std::size_t j = 0; j < n; ++j)
+          if (before[static_cast<std::size_t>(d)][j]) before[k][j] = true;
       }
     }
-    const auto shape = [&](std::size_t k) -> const Shape& { return g_.tensor_type(g_.node(fusion_.kernels[k].roots[0]).results[0]).shape; };
+    const auto shape = [&](std::size_t k) -> const Shape& {
+      return g_.tensor_type(g_.node(fusion_.kernels[k].roots[0]).results[0]).shape;
+    };
     for (std::size_t k = 0; k < n; ++k) {
       if (!is_loop(fusion_.kernels[k])) continue;
       for (std::size_t j = k; j-- > 0 && k - j < merge_window;) {
         if (fusion_.kernels[j].roots.empty() || !is_loop(fusion_.kernels[j]) || !(shape(j) == shape(k))) continue;
         if (before[j][k]) continue;  // It needs what k has absorbed, perhaps by way of others.
         bool between = false, related = before[k][j];
-        for (std::size_t c = 0; c < n && !between; ++c) between = c != j && c != k && !fusion_.kernels[c].roots.empty() && before[k][c] && before[c][j];
+        for (std::size_t c = 0; c < n && !between; ++c)
+          between = c != j && c != k && !fusion_.kernels[c].roots.empty() && before[k][c] && before[c][j];
         if (between) continue;
         for (ValueId v : reads[j]) related = related || reads[k].contains(v);
         // A value of j that k reads at other positions must be complete before k starts.
@@ -184,7 +204,8 @@ class Fuser {
     std::erase_if(fusion_.kernels, [](const FusedKernel& k) { return k.roots.empty(); });
     producer_.clear();
     for (std::size_t k = 0; k < fusion_.kernels.size(); ++k)
-      for (NodeId r : fusion_.kernels[k].roots) for (ValueId v : g_.node(r).results) producer_[v] = static_cast<int>(k);
+      for (NodeId r : fusion_.kernels[k].roots)
+        for (ValueId v : g_.node(r).results) producer_[v] = static_cast<int>(k);
   }
 
   int size_of(std::size_t k) const {
@@ -197,10 +218,13 @@ class Fuser {
     std::set<ValueId> made;
     for (NodeId r : fusion_.kernels[j].roots) made.insert(g_.node(r).results.begin(), g_.node(r).results.end());
     bool aligned = true;
-    walk(fusion_.kernels[k], [](ValueId) {}, [&](const Node& n) {
-      if (n.op->has_trait(Trait::elementwise)) return;  // Its operands are read where it is itself.
-      for (ValueId v : n.operands) if (depends_inline(v, made)) aligned = false;
-    });
+    walk(
+        fusion_.kernels[k], [](ValueId) {},
+        [&](const Node& n) {
+          if (n.op->has_trait(Trait::elementwise)) return;  // Its operands are read where it is itself.
+          for (ValueId v : n.operands)
+            if (depends_inline(v, made)) aligned = false;
+        });
     return aligned;
   }
   bool depends_inline(ValueId v, const std::set<ValueId>& made) const {
@@ -211,17 +235,20 @@ class Fuser {
     return std::any_of(n.operands.begin(), n.operands.end(), [&](ValueId o) { return depends_inline(o, made); });
   }
 
-  void absorb(std::size_t k, std::size_t j, std::vector<std::vector<bool>>& before, std::vector<std::set<ValueId>>& reads) {
+  void absorb(std::size_t k, std::size_t j, std::vector<std::vector<bool>>& before,
+              std::vector<std::set<ValueId>>& reads) {
     const std::size_t n = before.size();
     auto& to = fusion_.kernels[k].roots;
     to.insert(to.begin(), fusion_.kernels[j].roots.begin(), fusion_.kernels[j].roots.end());
     fusion_.kernels[j].roots.clear();
-    for (std::size_t c = 0; c < n; ++c) if (before[j][c]) before[k][c] = true;
+    for (std::size_t c = 0; c < n; ++c)
+      if (before[j][c]) before[k][c] = true;
     before[k][j] = before[k][k] = false;
     for (std::size_t c = 0; c < n; ++c)
       if (c != k && (before[c][j] || before[c][k])) {
         before[c][k] = true;
-        for (std::size_t d = 0; d < n; ++d) if (before[k][d]) before[c][d] = true;
+        for (std::size_t d = 0; d < n; ++d)
+          if (before[k][d]) before[c][d] = true;
       }
     reads[k].merge(reads[j]);
   }
@@ -236,12 +263,17 @@ class Fuser {
       while (!stack.empty()) {
         const auto [k, done] = stack.back();
         stack.pop_back();
-        if (done) { sorted.push_back(fusion_.kernels[k]); state[k] = 2; continue; }
+        if (done) {
+          sorted.push_back(fusion_.kernels[k]);
+          state[k] = 2;
+          continue;
+        }
         if (state[k]) continue;
         state[k] = 1;
         stack.emplace_back(k, true);
         const std::set<int> needs = dependencies(fusion_.kernels[k]);
-        for (auto d = needs.rbegin(); d != needs.rend(); ++d) if (!state[static_cast<std::size_t>(*d)]) stack.emplace_back(static_cast<std::size_t>(*d), false);
+        for (auto d = needs.rbegin(); d != needs.rend(); ++d)
+          if (!state[static_cast<std::size_t>(*d)]) stack.emplace_back(static_cast<std::size_t>(*d), false);
       }
     }
     fusion_.kernels = std::move(sorted);
@@ -251,13 +283,20 @@ class Fuser {
     if (!is_loop(k)) return false;
     const Dim total = g_.tensor_type(g_.node(k.roots[0]).results[0]).numel();
     bool ok = true;
-    walk(k, [&](ValueId v) { const Dim n = g_.tensor_type(v).numel(); ok = ok && (n == total || n == Dim(1)); }, [&](const Node& n) {
-      const std::string_view op = n.op->name();
-      if (n.op->has_trait(Trait::elementwise) || op == "reshape" || op == "constant") return;
-      if (op == "broadcast" && g_.tensor_type(n.operands[0]).numel() == Dim(1)) return;
-      if (op == "iota" && g_.tensor_type(n.results[0]).rank() == 1 && g_.tensor_type(n.results[0]).numel() == total) return;
-      ok = false;
-    });
+    walk(
+        k,
+        [&](ValueId v) {
+          const Dim n = g_.tensor_type(v).numel();
+          ok = ok && (n == total || n == Dim(1));
+        },
+        [&](const Node& n) {
+          const std::string_view op = n.op->name();
+          if (n.op->has_trait(Trait::elementwise) || op == "reshape" || op == "constant") return;
+          if (op == "broadcast" && g_.tensor_type(n.operands[0]).numel() == Dim(1)) return;
+          if (op == "iota" && g_.tensor_type(n.results[0]).rank() == 1 && g_.tensor_type(n.results[0]).numel() == total)
+            return;
+          ok = false;
+        });
     return ok;
   }
 

@@ -14,13 +14,15 @@ Index Index::of(Value value, std::int64_t extent) {
 
 std::int64_t Index::lower() const {
   std::int64_t v = constant_;
-  for (const Term& t : terms_) if (t.coefficient < 0) v += t.coefficient * (t.extent - 1);
+  for (const Term& t : terms_)
+    if (t.coefficient < 0) v += t.coefficient * (t.extent - 1);
   return v;
 }
 
 std::int64_t Index::upper() const {
   std::int64_t v = constant_;
-  for (const Term& t : terms_) if (t.coefficient > 0) v += t.coefficient * (t.extent - 1);
+  for (const Term& t : terms_)
+    if (t.coefficient > 0) v += t.coefficient * (t.extent - 1);
   return v;
 }
 
@@ -50,7 +52,9 @@ Index operator*(const Index& a, std::int64_t factor) {
 namespace {
 
 // The part of `i` whose coefficients `divisor` divides, and the rest.
-struct Split { Index multiple, rest; };
+struct Split {
+  Index multiple, rest;
+};
 Split split(const Index& i, std::int64_t divisor, Builder& b) {
   std::int64_t floor = i.constant() / divisor;
   if (i.constant() % divisor < 0) --floor;

@@ -1,5 +1,5 @@
-// Index arithmetic of kernel bodies: affine forms over loop indices, so that reshapes, slices and transposes of contiguous
-// data stay recognisably contiguous, and divisions cancel where ranges prove it.
+// Index arithmetic of kernel bodies: affine forms over loop indices, so that reshapes, slices and transposes of
+// contiguous data stay recognisably contiguous, and divisions cancel where ranges prove it.
 #pragma once
 #include <rlx/ir/builder.hpp>
 

@@ -34,7 +34,8 @@ TensorType device_type(TensorType t) {
 }  // namespace
 
 const RootLowering* root_lowering(const Op& op) {
-  for (const RootLowering& r : root_rows) if (r.op == op.name()) return &r;
+  for (const RootLowering& r : root_rows)
+    if (r.op == op.name()) return &r;
   return nullptr;
 }
 
@@ -43,7 +44,8 @@ OperandUse operand_use(const Node& user, std::size_t) {
   return r ? r->use : OperandUse::buffer;
 }
 
-Lowering::Lowering(const Graph& mir, const Registry& registry, const Target& target, const CompileOptions& options, DispatchReport& report)
+Lowering::Lowering(const Graph& mir, const Registry& registry, const Target& target, const CompileOptions& options,
+                   DispatchReport& report)
     : mir_(mir), target_(target), options_(options), report_(report), lir_(mir.name), b_(lir_, registry) {}
 
 const Values& Lowering::buffers(ValueId v) const {
@@ -85,7 +87,8 @@ std::string Lowering::unique_name(std::string_view stem) {
   return name + "_" + std::to_string(names_[name]++);
 }
 
-void Lowering::step(const Node& origin, std::string name, std::string kind, std::string provider, std::int64_t operations) {
+void Lowering::step(const Node& origin, std::string name, std::string kind, std::string provider,
+                    std::int64_t operations) {
   report_.steps.push_back({name, std::move(kind), std::move(provider), operations});
   if (origin.origin >= 0) report_.rows[static_cast<std::size_t>(origin.origin)].steps.push_back(std::move(name));
 }
@@ -102,16 +105,20 @@ std::vector<ValueId> Lowering::leaves(const std::vector<ValueId>& values, const 
   while (!stack.empty()) {
     const ValueId v = stack.back();
     stack.pop_back();
-    if (buffers_.contains(v) && !computed.contains(v)) { out.push_back(v); continue; }
+    if (buffers_.contains(v) && !computed.contains(v)) {
+      out.push_back(v);
+      continue;
+    }
     const NodeId d = mir_.value(v).node;
     if (d < 0) throw InternalError("lowering: argument %" + std::to_string(v) + " has no buffer");
-    for (ValueId o : mir_.node(d).operands) if (seen.insert(o).second) stack.push_back(o);
+    for (ValueId o : mir_.node(d).operands)
+      if (seen.insert(o).second) stack.push_back(o);
   }
   return out;
 }
 
-void Lowering::kernel(const Node& origin, std::vector<std::int64_t> extents, const std::vector<ValueId>& pulled, Values writes,
-                      const std::function<void(KernelBody&)>& body) {
+void Lowering::kernel(const Node& origin, std::vector<std::int64_t> extents, const std::vector<ValueId>& pulled,
+                      Values writes, const std::function<void(KernelBody&)>& body) {
   lir::KernelAttrs a;
   a.policy = extents.size() == 1 ? lir::Policy::range : lir::Policy::mdrange;
   a.extents = std::move(extents);
@@ -134,10 +141,18 @@ void Lowering::kernel(const Node& origin, lir::KernelAttrs attrs, const std::vec
   const RegionBody region = [&](ValuesIn args) -> Values {
     std::map<ValueId, Value> at;
     for (std::size_t i = 0; i < reads.size(); ++i) at.emplace(reads[i], args[indices + i]);
-    Elements elements(b_, mir_, [&at](ValueId v) { const auto it = at.find(v); return it == at.end() ? Value{} : it->second; }, flat, options_.checked);
+    Elements elements(
+        b_, mir_,
+        [&at](ValueId v) {
+          const auto it = at.find(v);
+          return it == at.end() ? Value{} : it->second;
+        },
+        flat, options_.checked);
     KernelBody k{b_, elements, {}, {}, {}};
-    for (std::size_t i = 0; i < attrs.extents.size() && !scalar; ++i) k.position.push_back(Index::of(args[i], attrs.extents[i]));
-    for (std::size_t i = 0; i < attrs.team.size(); ++i) k.thread.push_back(Index::of(args[attrs.extents.size() + i], attrs.team[i]));
+    for (std::size_t i = 0; i < attrs.extents.size() && !scalar; ++i)
+      k.position.push_back(Index::of(args[i], attrs.extents[i]));
+    for (std::size_t i = 0; i < attrs.team.size(); ++i)
+      k.thread.push_back(Index::of(args[attrs.extents.size() + i], attrs.team[i]));
     k.writes.assign(args.begin() + static_cast<std::ptrdiff_t>(indices + reads.size()), args.end());
     body(k);
     return {};
@@ -151,13 +166,17 @@ void Lowering::lower_kernel(const FusedKernel& k) {
   const Node& first = mir_.node(k.roots[0]);
   if (first.op->name() == "constant") {
     const HostTensor& value = first.attrs.as<ops::ConstantAttrs>().value;
-    buffers_[first.results[0]] = {b_.emit1("lir.buffer", {}, lir::BufferAttrs{.type = device_type(mir_.tensor_type(first.results[0])), .lifetime = lir::Lifetime::constant, .value = value})};
+    buffers_[first.results[0]] = {b_.emit1("lir.buffer", {},
+                                           lir::BufferAttrs{.type = device_type(mir_.tensor_type(first.results[0])),
+                                                            .lifetime = lir::Lifetime::constant,
+                                                            .value = value})};
     return;
   }
   if (!first.record.empty()) return lower_call(first);
   if (!is_inlined_kind(first)) {
     const RootLowering* r = root_lowering(*first.op);
-    if (!r) throw InternalError("lowering: " + std::string(first.op->name()) + " has neither record nor generated lowering");
+    if (!r)
+      throw InternalError("lowering: " + std::string(first.op->name()) + " has neither record nor generated lowering");
     return r->lower(*this, first);
   }
   // A reshape of what is in memory is the same memory.
@@ -179,13 +198,15 @@ void Lowering::lower_kernel(const FusedKernel& k) {
   lir::KernelAttrs a;
   a.policy = k.flat || shape.size() == 1 ? lir::Policy::range : lir::Policy::mdrange;
   a.extents = k.flat ? std::vector{element_count(shape)} : shape;
-  kernel(mir_.node(k.roots.back()), a, results, writes, [&](KernelBody& body) {
-    const Index linear = k.flat ? body.position[0] : body.elements.index().linear(body.position, shape);
-    // All loads come before the first store: a destination may be the memory of a value that is still read.
-    Values computed;
-    for (ValueId v : results) computed.push_back(body.load(v, body.position));
-    for (std::size_t i = 0; i < results.size(); ++i) body.store(i, linear, computed[i]);
-  }, k.flat, {results.begin(), results.end()});
+  kernel(mir_.node(k.roots.back()), a, results, writes,
+         [&](KernelBody& body) {
+           const Index linear = k.flat ? body.position[0] : body.elements.index().linear(body.position, shape);
+           // All loads come before the first store: a destination may be the memory of a value that is still read.
+           Values computed;
+           for (ValueId v : results) computed.push_back(body.load(v, body.position));
+           for (std::size_t i = 0; i < results.size(); ++i) body.store(i, linear, computed[i]);
+         },
+         k.flat, {results.begin(), results.end()});
 }
 
 void Lowering::lower_call(const Node& n) {
@@ -198,8 +219,10 @@ void Lowering::lower_call(const Node& n) {
   a.operands = static_cast<int>(values.size());
   std::vector<ValueId> resources;
   for (ValueId v : n.results) {
-    if (const auto* r = std::get_if<ResourceType>(&mir_.type(v))) { resources.push_back(v); a.resources.push_back(*r); }
-    else if (const auto* s = std::get_if<SparseType>(&mir_.type(v))) {
+    if (const auto* r = std::get_if<ResourceType>(&mir_.type(v))) {
+      resources.push_back(v);
+      a.resources.push_back(*r);
+    } else if (const auto* s = std::get_if<SparseType>(&mir_.type(v))) {
       Values parts;
       for (const TensorType& t : sparse_parts(*s)) parts.push_back(allocate_transient(t));
       values.insert(values.end(), parts.begin(), parts.end());
@@ -240,12 +263,13 @@ Graph Lowering::run() {
   const std::vector<Values> results = region(Graph::top, arguments);
   for (std::size_t i = 0; i < results.size(); ++i)
     for (std::size_t p = 0; p < results[i].size(); ++p)
-      b_.output(as_output(results[i][p]), mir_.output_names[i] + (results[i].size() > 1 ? "." + std::to_string(p) : ""));
+      b_.output(as_output(results[i][p]),
+                mir_.output_names[i] + (results[i].size() > 1 ? "." + std::to_string(p) : ""));
   return std::move(lir_);
 }
 
-// What a program returns is memory of its own: a fresh transient becomes an output; an input, a constant, a view, or what is
-// returned twice is copied.
+// What a program returns is memory of its own: a fresh transient becomes an output; an input, a constant, a view, or
+// what is returned twice is copied.
 Value Lowering::as_output(Value v) {
   if (!std::holds_alternative<TensorType>(v.type())) return v;
   const NodeId d = lir_.value(v.id).node;
@@ -266,7 +290,8 @@ std::vector<TensorType> sparse_parts(const SparseType& s) {
   return {tensor(s.index, {s.shape[0] + 1}), tensor(s.index, {s.entries}), tensor(s.dtype, {s.entries})};
 }
 
-Graph lower(const Graph& mir, const Registry& registry, const Target& target, const CompileOptions& options, DispatchReport& report) {
+Graph lower(const Graph& mir, const Registry& registry, const Target& target, const CompileOptions& options,
+            DispatchReport& report) {
   return Lowering(mir, registry, target, options, report).run();
 }
 

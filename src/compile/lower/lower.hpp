@@ -37,7 +37,8 @@ struct KernelBody {
 
 class Lowering {
  public:
-  Lowering(const Graph& mir, const Registry& registry, const Target& target, const CompileOptions& options, DispatchReport& report);
+  Lowering(const Graph& mir, const Registry& registry, const Target& target, const CompileOptions& options,
+           DispatchReport& report);
   Graph run();
 
   const Graph& mir() const { return mir_; }
@@ -56,8 +57,8 @@ class Lowering {
   Value allocate(ValueId v);
   Value allocate_transient(const TensorType& t);
 
-  /// A kernel that may pull elements of `pulled` values and stores to `writes`. `origin` is the node whose report row gets
-  /// the step.
+  /// A kernel that may pull elements of `pulled` values and stores to `writes`. `origin` is the node whose report row
+  /// gets the step.
   void kernel(const Node& origin, std::vector<std::int64_t> extents, const std::vector<ValueId>& pulled, Values writes,
               const std::function<void(KernelBody&)>& body);
   /// The same under any policy. Values in `computed` are worked out in the body even if they have buffers; `flat` as in

@@ -1,5 +1,5 @@
-// reduce: one lir.reduce for each kept position; where few positions hold many elements, two stages over fixed chunks, so
-// that the shape of the summation does not depend on the number of threads.
+// reduce: one lir.reduce for each kept position; where few positions hold many elements, two stages over fixed chunks,
+// so that the shape of the summation does not depend on the number of threads.
 #include "compile/lower/lower.hpp"
 #include "compile/lower/reduction.hpp"
 #include "compile/lower/root_lowerings.hpp"
@@ -16,16 +16,16 @@ constexpr std::int64_t few_positions = 64;  // Below this, the kept positions al
 }  // namespace
 
 Values emit_reduction(KernelBody& k, const Index& lower, const Index& upper, ValuesIn identities,
-                      const std::function<Values(const Index&)>& term, const Graph& g, RegionId combine, std::int64_t extent) {
+                      const std::function<Values(const Index&)>& term, const Graph& g, RegionId combine,
+                      std::int64_t extent) {
   Elements& e = k.elements;
   Values operands{e.index().emit(lower), e.index().emit(upper)};
   operands.insert(operands.end(), identities.begin(), identities.end());
-  const std::vector<RegionBody> regions{
-      [&](ValuesIn a) {
-        Elements::Scope scope(e);
-        return term(Index::of(a[0], extent));
-      },
-      [&](ValuesIn a) { return k.b.inline_region(g, combine, a); }};
+  const std::vector<RegionBody> regions{[&](ValuesIn a) {
+                                          Elements::Scope scope(e);
+                                          return term(Index::of(a[0], extent));
+                                        },
+                                        [&](ValuesIn a) { return k.b.inline_region(g, combine, a); }};
   return k.b.emit("lir.reduce", operands, {}, regions);
 }
 
@@ -66,7 +66,9 @@ void lower_reduce(Lowering& l, const Node& n) {
   const std::int64_t chunks = (terms + chunk - 1) / chunk;
   if (positions > few_positions || chunks < 2) {
     l.kernel(n, kept, pulled, results, [&](KernelBody& k) {
-      const Values out = emit_reduction(k, 0, terms, identities(k), [&](const Index& i) { return element(k, k.position, i); }, l.mir(), n.regions[0], terms);
+      const Values out = emit_reduction(
+          k, 0, terms, identities(k), [&](const Index& i) { return element(k, k.position, i); }, l.mir(), n.regions[0],
+          terms);
       const Index at = k.elements.index().linear(k.position, kept);
       for (std::size_t i = 0; i < count; ++i) k.store(i, at, out[i]);
     });
@@ -75,13 +77,18 @@ void lower_reduce(Lowering& l, const Node& n) {
   std::vector<std::int64_t> partial_shape = kept;
   partial_shape.push_back(chunks);
   Values partials;
-  for (ValueId v : n.results) partials.push_back(l.allocate_transient(tensor(l.mir().tensor_type(v).dtype, Shape(partial_shape.begin(), partial_shape.end()))));
+  for (ValueId v : n.results)
+    partials.push_back(
+        l.allocate_transient(tensor(l.mir().tensor_type(v).dtype, Shape(partial_shape.begin(), partial_shape.end()))));
   l.kernel(n, partial_shape, pulled, partials, [&](KernelBody& k) {
     const Coordinates at(k.position.begin(), k.position.end() - 1);
     const Index first = k.position.back() * chunk;
     // The last chunk ends with the data; the others are whole.
-    const Value last = k.b.emit1("min", {k.elements.index().emit(first + Index(chunk)), k.elements.index().number(terms)});
-    const Values out = emit_reduction(k, first, Index::of(last, terms + 1), identities(k), [&](const Index& i) { return element(k, at, i); }, l.mir(), n.regions[0], terms);
+    const Value last =
+        k.b.emit1("min", {k.elements.index().emit(first + Index(chunk)), k.elements.index().number(terms)});
+    const Values out = emit_reduction(
+        k, first, Index::of(last, terms + 1), identities(k), [&](const Index& i) { return element(k, at, i); }, l.mir(),
+        n.regions[0], terms);
     const Index position = k.elements.index().linear(k.position, partial_shape);
     for (std::size_t i = 0; i < count; ++i) k.store(i, position, out[i]);
   });
@@ -97,14 +104,17 @@ void reduce_partials(Lowering& l, const Node& n, const Values& partials, const s
   l.kernel(n, kept, identities, buffers, [&](KernelBody& k) {
     Values ids;
     for (ValueId v : identities) ids.push_back(k.load(v, {}));
-    const Values out = emit_reduction(k, 0, chunks, ids, [&](const Index& i) {
-      Coordinates c = k.position;
-      c.push_back(i);
-      const Index at = k.elements.index().linear(c, partial_shape);
-      Values terms;
-      for (std::size_t p = 0; p < partials.size(); ++p) terms.push_back(k.elements.load(k.writes[p], at));
-      return terms;
-    }, l.mir(), n.regions[0], chunks);
+    const Values out = emit_reduction(
+        k, 0, chunks, ids,
+        [&](const Index& i) {
+          Coordinates c = k.position;
+          c.push_back(i);
+          const Index at = k.elements.index().linear(c, partial_shape);
+          Values terms;
+          for (std::size_t p = 0; p < partials.size(); ++p) terms.push_back(k.elements.load(k.writes[p], at));
+          return terms;
+        },
+        l.mir(), n.regions[0], chunks);
     const Index at = k.elements.index().linear(k.position, kept);
     for (std::size_t i = 0; i < results.size(); ++i) k.store(partials.size() + i, at, out[i]);
   });

@@ -21,22 +21,26 @@ void lower_reduce_window(Lowering& l, const Node& n) {
   l.kernel(n, out_shape, {n.operands[0]}, {result}, [&](KernelBody& k) {
     Elements& e = k.elements;
     const Value identity = identity_of(k, a.kind, t);
-    const Value sum = emit_reduction(k, 0, terms, identity, [&](const Index& i) {
-      const Coordinates w = e.index().coordinates(i, a.window);
-      Coordinates from(shape.size());
-      Value inside;
-      for (std::size_t d = 0; d < shape.size(); ++d) {
-        const Index at = k.position[d] * or_default(a.stride, d, 1) + w[d] * or_default(a.dilation, d, 1) + Index(-or_default(a.low, d, 0));
-        if (at.lower() < 0 || at.upper() >= shape[d]) {
-          const Value in = e.index().inside(at, shape[d]);
-          inside = inside ? k.b.emit1("and", {inside, in}) : in;
-        }
-        from[d] = e.index().clamped(at, shape[d]);
-      }
-      if (element_count(shape) == 0) return identity;
-      const Value x = k.load(n.operands[0], from);
-      return inside ? ops::select(inside, x, identity) : x;
-    }, combine_op(a.kind), terms);
+    const Value sum = emit_reduction(
+        k, 0, terms, identity,
+        [&](const Index& i) {
+          const Coordinates w = e.index().coordinates(i, a.window);
+          Coordinates from(shape.size());
+          Value inside;
+          for (std::size_t d = 0; d < shape.size(); ++d) {
+            const Index at = k.position[d] * or_default(a.stride, d, 1) + w[d] * or_default(a.dilation, d, 1) +
+                             Index(-or_default(a.low, d, 0));
+            if (at.lower() < 0 || at.upper() >= shape[d]) {
+              const Value in = e.index().inside(at, shape[d]);
+              inside = inside ? k.b.emit1("and", {inside, in}) : in;
+            }
+            from[d] = e.index().clamped(at, shape[d]);
+          }
+          if (element_count(shape) == 0) return identity;
+          const Value x = k.load(n.operands[0], from);
+          return inside ? ops::select(inside, x, identity) : x;
+        },
+        combine_op(a.kind), terms);
     k.store(0, e.index().linear(k.position, out_shape), sum);
   });
 }
@@ -55,17 +59,21 @@ void lower_segment_reduce(Lowering& l, const Node& n) {
     const auto bound = [&](const Index& i) {
       const Value offset = ops::convert(k.load(n.operands[1], {i}), DType::i64);
       if (e.checked()) {
-        const Value low = ops::compare(offset, e.index().number(0), ops::Direction::ge), high = ops::compare(offset, e.index().number(entries), ops::Direction::le);
+        const Value low = ops::compare(offset, e.index().number(0), ops::Direction::ge),
+                    high = ops::compare(offset, e.index().number(entries), ops::Direction::le);
         k.b.emit("lir.check", {k.b.emit1("and", {low, high}), offset}, lir::CheckAttrs{"segment offset"});
       }
       return e.index().clamped(offset, entries + 1);
     };
     const Index lower = bound(k.position[0]), upper = bound(k.position[0] + Index(1));
-    const Value sum = emit_reduction(k, lower, upper, identity_of(k, a.kind, t), [&](const Index& i) {
-      Coordinates c = k.position;
-      c[0] = i;
-      return k.load(n.operands[0], c);
-    }, combine_op(a.kind), entries);
+    const Value sum = emit_reduction(
+        k, lower, upper, identity_of(k, a.kind, t),
+        [&](const Index& i) {
+          Coordinates c = k.position;
+          c[0] = i;
+          return k.load(n.operands[0], c);
+        },
+        combine_op(a.kind), entries);
     k.store(0, e.index().linear(k.position, out_shape), sum);
   });
 }

@@ -11,7 +11,8 @@ namespace rlx::compile {
 
 /// Combination, by a region of the MIR graph, of `term` over [lower, upper); every index lies in [0, extent).
 Values emit_reduction(KernelBody& k, const Index& lower, const Index& upper, ValuesIn identities,
-                      const std::function<Values(const Index&)>& term, const Graph& g, RegionId combine, std::int64_t extent);
+                      const std::function<Values(const Index&)>& term, const Graph& g, RegionId combine,
+                      std::int64_t extent);
 
 /// The same with a named operator of two scalars ("add", "min") as combination, for one value.
 Value emit_reduction(KernelBody& k, const Index& lower, const Index& upper, Value identity,

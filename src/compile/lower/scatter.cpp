@@ -1,6 +1,6 @@
-// scatter: a copy of the operand, then one loop in index order for each position of the update window. Positions of the window
-// run in parallel where two of them never meet in one element, which holds along dimensions that no index moves; the others
-// belong to the loop. Repeated indices combine in order, no atomics: the same bits on every device.
+// scatter: a copy of the operand, then one loop in index order for each position of the update window. Positions of the
+// window run in parallel where two of them never meet in one element, which holds along dimensions that no index moves;
+// the others belong to the loop. Repeated indices combine in order, no atomics: the same bits on every device.
 #include "compile/lower/lower.hpp"
 #include "compile/lower/reduction.hpp"
 #include "compile/lower/root_lowerings.hpp"
@@ -15,27 +15,38 @@ void lower_scatter(Lowering& l, const Node& n) {
   const auto& a = n.attrs.as<ops::ScatterAttrs>();
   const ValueId operand = n.operands[0], indices = n.operands[1], updates = n.operands[2];
   const auto shape = l.shape(operand), update_shape = l.shape(updates), index_shape = l.shape(indices);
-  const auto has = [](const std::vector<int>& list, std::size_t d) { return std::find(list.begin(), list.end(), static_cast<int>(d)) != list.end(); };
+  const auto has = [](const std::vector<int>& list, std::size_t d) {
+    return std::find(list.begin(), list.end(), static_cast<int>(d)) != list.end();
+  };
   const Value result = l.allocate(n.results[0]);
   if (element_count(shape) == 0) return;
-  l.kernel(n, shape, {operand}, {result}, [&](KernelBody& k) { k.store(0, k.elements.index().linear(k.position, shape), k.load(operand, k.position)); });
+  l.kernel(n, shape, {operand}, {result}, [&](KernelBody& k) {
+    k.store(0, k.elements.index().linear(k.position, shape), k.load(operand, k.position));
+  });
   if (element_count(update_shape) == 0) return;
 
   // Operand dimension of each window dimension, in order.
   std::vector<int> window_to_operand;
   for (std::size_t d = 0; d < shape.size(); ++d)
-    if (!has(a.inserted_window_dims, d) && !has(a.input_batching_dims, d)) window_to_operand.push_back(static_cast<int>(d));
-  enum class Role { free, moved, batch };  // Parallel, in the loop as part of the window, in the loop as an index position.
+    if (!has(a.inserted_window_dims, d) && !has(a.input_batching_dims, d))
+      window_to_operand.push_back(static_cast<int>(d));
+  enum class Role {
+    free,
+    moved,
+    batch
+  };  // Parallel, in the loop as part of the window, in the loop as an index position.
   std::vector<Role> role;
   std::vector<std::int64_t> parallel, batches, moved;
   std::size_t next_dim = 0;
   for (std::size_t d = 0; d < update_shape.size(); ++d) {
     if (!has(a.update_window_dims, d)) role.push_back(Role::batch), batches.push_back(update_shape[d]);
-    else if (const auto to = static_cast<std::size_t>(window_to_operand[next_dim++]); has(a.scatter_dims_to_operand_dims, to) && update_shape[d] > 1)
+    else if (const auto to = static_cast<std::size_t>(window_to_operand[next_dim++]);
+             has(a.scatter_dims_to_operand_dims, to) && update_shape[d] > 1)
       role.push_back(Role::moved), moved.push_back(update_shape[d]);
     else role.push_back(Role::free), parallel.push_back(update_shape[d]);
   }
-  std::vector<std::int64_t> sequential = batches;  // Index positions outermost: their order is the order of combination.
+  std::vector<std::int64_t> sequential =
+      batches;  // Index positions outermost: their order is the order of combination.
   sequential.insert(sequential.end(), moved.begin(), moved.end());
   const std::int64_t trips = element_count(sequential);
   const auto vector_dim = static_cast<std::size_t>(a.index_vector_dim);
@@ -50,7 +61,9 @@ void lower_scatter(Lowering& l, const Node& n) {
       Coordinates update(update_shape.size()), to(shape.size());
       std::size_t next_free = 0, next_moved = batches.size(), next_batch = 0, next_window = 0;
       for (std::size_t d = 0; d < update.size(); ++d) {
-        update[d] = role[d] == Role::free ? k.position[next_free++] : role[d] == Role::moved ? trip[next_moved++] : batch[next_batch++];
+        update[d] = role[d] == Role::free    ? k.position[next_free++]
+                    : role[d] == Role::moved ? trip[next_moved++]
+                                             : batch[next_batch++];
         if (role[d] != Role::batch) to[static_cast<std::size_t>(window_to_operand[next_window++])] = update[d];
       }
       for (std::size_t i = 0; i < a.input_batching_dims.size(); ++i) {
@@ -61,7 +74,8 @@ void lower_scatter(Lowering& l, const Node& n) {
       for (std::size_t c = 0; c < a.scatter_dims_to_operand_dims.size(); ++c) {
         Coordinates at;
         std::size_t next = 0;
-        for (std::size_t d = 0; d < index_shape.size(); ++d) at.push_back(d == vector_dim ? Index(static_cast<std::int64_t>(c)) : batch[next++]);
+        for (std::size_t d = 0; d < index_shape.size(); ++d)
+          at.push_back(d == vector_dim ? Index(static_cast<std::int64_t>(c)) : batch[next++]);
         const Value start = ops::convert(k.load(indices, at), DType::i64);
         const auto d = static_cast<std::size_t>(a.scatter_dims_to_operand_dims[c]);
         const Value position = b.emit1("add", {start, e.index().emit(to[d])});
@@ -78,8 +92,16 @@ void lower_scatter(Lowering& l, const Node& n) {
         const Value old = a.kind == ops::Combine::set ? Value{} : e.load(k.writes[0], at);
         k.store(0, at, old ? b.emit1(combine_op(a.kind), {old, x}) : x);
       };
-      if (!inside) { write(); return {}; }
-      const std::vector<RegionBody> branches{[&](ValuesIn) -> Values { Elements::Scope s(e); write(); return {}; }, [](ValuesIn) { return Values{}; }};
+      if (!inside) {
+        write();
+        return {};
+      }
+      const std::vector<RegionBody> branches{[&](ValuesIn) -> Values {
+                                               Elements::Scope s(e);
+                                               write();
+                                               return {};
+                                             },
+                                             [](ValuesIn) { return Values{}; }};
       b.emit("lir.if_then", ValuesIn(&inside, 1), {}, branches);
       return {};
     };

@@ -1,6 +1,7 @@
-// fft becomes products with small discrete Fourier matrices: a length p m is p-point transforms of columns, twiddle factors,
-// m-point transforms of rows (J. Cooley and J. Tukey, Math. Comp. 19, 1965), down to factors that are multiplied out. The
-// real kinds go through the complex one. A large prime factor is one large product, which costs its square.
+// fft becomes products with small discrete Fourier matrices: a length p m is p-point transforms of columns, twiddle
+// factors, m-point transforms of rows (J. Cooley and J. Tukey, Math. Comp. 19, 1965), down to factors that are
+// multiplied out. The real kinds go through the complex one. A large prime factor is one large product, which costs its
+// square.
 #include "compile/dispatch.hpp"
 
 #include <rlx/ops/build.hpp>
@@ -23,8 +24,10 @@ Value roots(Builder& b, DType t, std::int64_t rows, std::int64_t columns, std::i
 }
 
 std::int64_t factor_of(std::int64_t n) {
-  for (std::int64_t p : {16, 8, 4}) if (n % p == 0 && n > p) return p;
-  for (std::int64_t p = 2; p * p <= n; ++p) if (n % p == 0) return p;
+  for (std::int64_t p : {16, 8, 4})
+    if (n % p == 0 && n > p) return p;
+  for (std::int64_t p = 2; p * p <= n; ++p)
+    if (n % p == 0) return p;
   return n;
 }
 
@@ -36,11 +39,13 @@ Value transform(Value x, bool inverse) {
   const DType t = x.dtype();
   if (p == n) return ops::matmul(x, roots(b, t, n, n, n, inverse));
   // Element j = j1 m + j2 of the input meets k = k1 + p k2 of the output.
-  const Value columns = ops::transpose(ops::reshape(x, {rows, p, m}), {0, 2, 1});                     // [rows, j2, j1]
-  const Value first = ops::matmul(ops::reshape(columns, {rows * m, p}), roots(b, t, p, p, p, inverse));  // [rows j2, k1]
-  const Value twisted = ops::mul(ops::reshape(first, {rows, m, p}), ops::broadcast(roots(b, t, m, p, n, inverse), {rows, m, p}, {1, 2}));
-  const Value lines = ops::reshape(ops::transpose(twisted, {0, 2, 1}), {rows * p, m});                // [rows k1, j2]
-  const Value second = ops::reshape(transform(lines, inverse), {rows, p, m});                         // [rows, k1, k2]
+  const Value columns = ops::transpose(ops::reshape(x, {rows, p, m}), {0, 2, 1});  // [rows, j2, j1]
+  const Value first =
+      ops::matmul(ops::reshape(columns, {rows * m, p}), roots(b, t, p, p, p, inverse));  // [rows j2, k1]
+  const Value twisted =
+      ops::mul(ops::reshape(first, {rows, m, p}), ops::broadcast(roots(b, t, m, p, n, inverse), {rows, m, p}, {1, 2}));
+  const Value lines = ops::reshape(ops::transpose(twisted, {0, 2, 1}), {rows * p, m});  // [rows k1, j2]
+  const Value second = ops::reshape(transform(lines, inverse), {rows, p, m});           // [rows, k1, k2]
   return ops::reshape(ops::transpose(second, {0, 2, 1}), {rows, n});
 }
 
@@ -78,6 +83,7 @@ Values apply(Builder& b, const Instance& i, const Graph&, const Node& n, ValuesI
 
 }  // namespace
 
-extern const RewriteRule fft_by_factors{"fft_by_factors", "fft", false, [](const Instance&) { return Answer(true); }, apply};
+extern const RewriteRule fft_by_factors{"fft_by_factors", "fft", false, [](const Instance&) { return Answer(true); },
+                                        apply};
 
 }  // namespace rlx::compile

@@ -1,5 +1,5 @@
-// scan becomes a while loop that slices its sequences and updates its outputs: the trip count is known, so reverse mode and
-// the memory plan lose nothing.
+// scan becomes a while loop that slices its sequences and updates its outputs: the trip count is known, so reverse mode
+// and the memory plan lose nothing.
 #include "compile/dispatch.hpp"
 
 #include <rlx/ops/build.hpp>
@@ -45,7 +45,8 @@ Values apply(Builder& b, const Instance& instance, const Graph& g, const Node& n
     return a.reverse ? ops::sub(ops::scalar(b, DType::i64, static_cast<double>(a.length.constant() - 1)), i) : i;
   };
   const RegionBody condition = [&](ValuesIn v) -> Values {
-    return {ops::compare(v[0], ops::scalar(b, DType::i64, static_cast<double>(a.length.constant())), ops::Direction::lt)};
+    return {
+        ops::compare(v[0], ops::scalar(b, DType::i64, static_cast<double>(a.length.constant())), ops::Direction::lt)};
   };
   const RegionBody body = [&](ValuesIn v) -> Values {
     const Value trip = trip_of(v[0]);
@@ -66,6 +67,7 @@ Values apply(Builder& b, const Instance& instance, const Graph& g, const Node& n
 
 }  // namespace
 
-extern const RewriteRule scan_to_while{"scan_to_while", "scan", false, [](const Instance&) { return Answer(true); }, apply};
+extern const RewriteRule scan_to_while{"scan_to_while", "scan", false, [](const Instance&) { return Answer(true); },
+                                       apply};
 
 }  // namespace rlx::compile

@@ -1,6 +1,6 @@
-// sort becomes a bitonic network (K. Batcher, AFIPS 1968) in a loop: each trip compares every element with the one at the
-// position whose index differs in one bit. The original position is the last key, which makes the order total, and so the
-// network stable; padding sorts behind every element.
+// sort becomes a bitonic network (K. Batcher, AFIPS 1968) in a loop: each trip compares every element with the one at
+// the position whose index differs in one bit. The original position is the last key, which makes the order total, and
+// so the network stable; padding sorts behind every element.
 #include "compile/dispatch.hpp"
 
 #include <rlx/ops/build.hpp>
@@ -30,7 +30,8 @@ Value ordered(ValuesIn x, ValuesIn y, const ops::SortAttrs& a, const Value& x_at
   Value result, undecided;
   for (int k = 0; k < a.keys; ++k) {
     Value equal;
-    const Value first = before(x[static_cast<std::size_t>(k)], y[static_cast<std::size_t>(k)], !a.descending.empty() && a.descending[static_cast<std::size_t>(k)], equal);
+    const Value first = before(x[static_cast<std::size_t>(k)], y[static_cast<std::size_t>(k)],
+                               !a.descending.empty() && a.descending[static_cast<std::size_t>(k)], equal);
     result = result ? ops::logical_or(result, ops::logical_and(undecided, first)) : first;
     undecided = undecided ? ops::logical_and(undecided, equal) : equal;
   }
@@ -53,7 +54,9 @@ Values apply(Builder& b, const Instance&, const Graph&, const Node& n, ValuesIn 
   state.push_back(ops::iota(b, DType::i64, shape, a.axis));
   const std::size_t count = in.size();
 
-  const RegionBody more = [&](ValuesIn v) -> Values { return {ops::compare(v[0], ops::scalar(*v[0].builder, DType::i64, static_cast<double>(size)), Direction::le)}; };
+  const RegionBody more = [&](ValuesIn v) -> Values {
+    return {ops::compare(v[0], ops::scalar(*v[0].builder, DType::i64, static_cast<double>(size)), Direction::le)};
+  };
   const RegionBody trip = [&](ValuesIn v) -> Values {
     Builder& body = *v[0].builder;
     const Value run = v[0], stride = v[1];
@@ -63,14 +66,19 @@ Values apply(Builder& b, const Instance&, const Graph&, const Node& n, ValuesIn 
     for (std::size_t i = 0; i <= count; ++i) other.push_back(ops::take(v[2 + i], partner, a.axis));
     const auto spread = [&](Value flags) { return ops::broadcast(flags, shape, {a.axis}); };
     const Value zero = ops::scalar(body, DType::i64, 0);
-    const Value lower_half = spread(ops::compare(ops::logical_and(along, ops::broadcast_to(stride, {size})), zero, Direction::eq));
-    const Value ascending = spread(ops::compare(ops::logical_and(along, ops::broadcast_to(run, {size})), zero, Direction::eq));
+    const Value lower_half =
+        spread(ops::compare(ops::logical_and(along, ops::broadcast_to(stride, {size})), zero, Direction::eq));
+    const Value ascending =
+        spread(ops::compare(ops::logical_and(along, ops::broadcast_to(run, {size})), zero, Direction::eq));
     const Value at = v[2 + count], other_at = other[count];
     // Padding has positions from `length` on and counts as greater than every element.
     const Value bound = ops::scalar(body, DType::i64, static_cast<double>(length));
-    const Value real = ops::compare(at, bound, Direction::lt), other_real = ops::compare(other_at, bound, Direction::lt);
+    const Value real = ops::compare(at, bound, Direction::lt),
+                other_real = ops::compare(other_at, bound, Direction::lt);
     const Value by_key = ordered(v.subspan(2, count), ValuesIn(other).first(count), a, at, other_at);
-    const Value mine_first = ops::select(ops::logical_and(real, other_real), by_key, ops::select(ops::logical_xor(real, other_real), real, ops::compare(at, other_at, Direction::lt)));
+    const Value mine_first =
+        ops::select(ops::logical_and(real, other_real), by_key,
+                    ops::select(ops::logical_xor(real, other_real), real, ops::compare(at, other_at, Direction::lt)));
     // The lower position of an ascending pair keeps the smaller element.
     const Value want_smaller = ops::logical_not(ops::logical_xor(lower_half, ascending));
     const Value keep = ops::logical_not(ops::logical_xor(mine_first, want_smaller));
@@ -90,6 +98,7 @@ Values apply(Builder& b, const Instance&, const Graph&, const Node& n, ValuesIn 
 
 }  // namespace
 
-extern const RewriteRule sort_network{"sort_network", "sort", false, [](const Instance&) { return Answer(true); }, apply};
+extern const RewriteRule sort_network{"sort_network", "sort", false, [](const Instance&) { return Answer(true); },
+                                      apply};
 
 }  // namespace rlx::compile

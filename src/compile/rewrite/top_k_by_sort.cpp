@@ -1,5 +1,5 @@
-// top_k becomes a stable sort, largest first, with the positions carried along. top_k puts NaN first where sort puts it last,
-// so a flag for it is the first key.
+// top_k becomes a stable sort, largest first, with the positions carried along. top_k puts NaN first where sort puts it
+// last, so a flag for it is the first key.
 #include "compile/dispatch.hpp"
 
 #include <rlx/ops/build.hpp>
@@ -27,6 +27,7 @@ Values apply(Builder& b, const Instance&, const Graph&, const Node& n, ValuesIn 
 
 }  // namespace
 
-extern const RewriteRule top_k_by_sort{"top_k_by_sort", "top_k", false, [](const Instance&) { return Answer(true); }, apply};
+extern const RewriteRule top_k_by_sort{"top_k_by_sort", "top_k", false, [](const Instance&) { return Answer(true); },
+                                       apply};
 
 }  // namespace rlx::compile

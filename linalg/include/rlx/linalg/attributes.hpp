@@ -9,17 +9,18 @@ namespace rlx::linalg {
 struct TransposeAttrs {
   Transpose mode = Transpose::none;
   bool operator==(const TransposeAttrs&) const = default;
-  static constexpr auto fields = std::tuple{Field{"mode", &TransposeAttrs::mode, "none (A), transpose (A^T) or conjugate_transpose (A^H)"}};
+  static constexpr auto fields =
+      std::tuple{Field{"mode", &TransposeAttrs::mode, "none (A), transpose (A^T) or conjugate_transpose (A^H)"}};
 };
 
 struct TriangularSolveAttrs {
   bool lower = true, unit_diagonal = false;
   Transpose mode = Transpose::none;
   bool operator==(const TriangularSolveAttrs&) const = default;
-  static constexpr auto fields = std::tuple{
-      Field{"lower", &TriangularSolveAttrs::lower, "the lower triangle is the matrix, else the upper one"},
-      Field{"unit_diagonal", &TriangularSolveAttrs::unit_diagonal, "the diagonal counts as ones"},
-      Field{"mode", &TriangularSolveAttrs::mode, "none, transpose or conjugate_transpose"}};
+  static constexpr auto fields =
+      std::tuple{Field{"lower", &TriangularSolveAttrs::lower, "the lower triangle is the matrix, else the upper one"},
+                 Field{"unit_diagonal", &TriangularSolveAttrs::unit_diagonal, "the diagonal counts as ones"},
+                 Field{"mode", &TriangularSolveAttrs::mode, "none, transpose or conjugate_transpose"}};
 };
 
 /// Which library factors; automatic chooses by the pattern and says why.
@@ -38,16 +39,18 @@ struct SparseSolveAttrs {
   Transpose mode = Transpose::none;
   int refine = 10;  ///< Most steps of iterative refinement; 0: none.
   bool operator==(const SparseSolveAttrs&) const = default;
-  static constexpr auto fields = std::tuple{Field{"mode", &SparseSolveAttrs::mode, "none, transpose or conjugate_transpose"},
-                                            Field{"refine", &SparseSolveAttrs::refine, "most steps of iterative refinement, 0: none"}};
+  static constexpr auto fields =
+      std::tuple{Field{"mode", &SparseSolveAttrs::mode, "none, transpose or conjugate_transpose"},
+                 Field{"refine", &SparseSolveAttrs::refine, "most steps of iterative refinement, 0: none"}};
 };
 
 struct CgAttrs {
   double tolerance = 1e-10;  ///< On |b - A x|_2 / |b|_2, by the recurrence.
   int max_iterations = 1000;
   bool operator==(const CgAttrs&) const = default;
-  static constexpr auto fields = std::tuple{Field{"tolerance", &CgAttrs::tolerance, "relative residual, 2-norm, at which it stops"},
-                                            Field{"max_iterations", &CgAttrs::max_iterations, "bound of the iteration count"}};
+  static constexpr auto fields =
+      std::tuple{Field{"tolerance", &CgAttrs::tolerance, "relative residual, 2-norm, at which it stops"},
+                 Field{"max_iterations", &CgAttrs::max_iterations, "bound of the iteration count"}};
 };
 
 }  // namespace rlx::linalg

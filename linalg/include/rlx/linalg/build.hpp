@@ -1,12 +1,14 @@
-// Builder functions of the linear-algebra operators. Matrices are n x n unless said otherwise; b is [n] or, for the dense
-// solves, [n, k].
+// Builder functions of the linear-algebra operators. Matrices are n x n unless said otherwise; b is [n] or, for the
+// dense solves, [n, k].
 #pragma once
 #include <rlx/ir/builder.hpp>
 #include <rlx/linalg/attributes.hpp>
 
 namespace rlx::linalg {
 
-struct Lu { Value factors, rows; };  ///< L below the diagonal, U on and above; A[rows] = L U.
+struct Lu {
+  Value factors, rows;
+};  ///< L below the diagonal, U on and above; A[rows] = L U.
 
 RLX_API Value matmul(Value a, Value b);
 RLX_API Lu lu(Value a);
@@ -27,7 +29,9 @@ RLX_API Value sparse_cholesky_solve(Value factorization, Value a, Value b, Spars
 RLX_API Value rcond(Value factorization);
 /// |b - A x| / (|A| |x| + |b|) in max norms; f64[] for f64 and c128.
 RLX_API Value backward_error(Value a, Value x, Value b);
-struct Cg { Value x, iterations, residual; };
+struct Cg {
+  Value x, iterations, residual;
+};
 RLX_API Cg cg(Value a, Value b, Value x0, CgAttrs attrs = {});
 
 }  // namespace rlx::linalg

@@ -9,7 +9,8 @@
 
 namespace rlx::linalg {
 
-/// The separately loaded library of sparse direct solvers: whether it is there, and what it is or where it was looked for.
+/// The separately loaded library of sparse direct solvers: whether it is there, and what it is or where it was looked
+/// for.
 struct Plugin {
   std::string name;
   bool loaded = false;

@@ -1,5 +1,6 @@
 // Solves A x = b again and again with one sparse matrix: chooses the method and says why, factors once, refines every
-// solution and measures it. Everything runs as programs of the IR on the device that was asked for; report() shows which.
+// solution and measures it. Everything runs as programs of the IR on the device that was asked for; report() shows
+// which.
 #pragma once
 #include <rlx/compile/compile.hpp>
 #include <rlx/ir/host_value.hpp>
@@ -20,7 +21,8 @@ namespace rlx::linalg {
 
 /// CsrView A{n, n, offsets, columns, values} of any contiguous containers.
 template <class O, class C, class V>
-CsrView(std::int64_t, std::int64_t, const O&, const C&, const V&) -> CsrView<std::ranges::range_value_t<V>, std::ranges::range_value_t<O>>;
+CsrView(std::int64_t, std::int64_t, const O&, const C&, const V&)
+    -> CsrView<std::ranges::range_value_t<V>, std::ranges::range_value_t<O>>;
 
 enum class SolveMethod { automatic, lu, cholesky, cg };
 inline std::span<const std::string_view> enum_names(SolveMethod) {
@@ -41,16 +43,16 @@ struct SolverOptions {
 
 /// How one solution came about and how good it is, in max norms.
 struct SolveInfo {
-  std::string method, provider;  ///< "lu", "umfpack"
+  std::string method, provider;                             ///< "lu", "umfpack"
   double rcond = std::numeric_limits<double>::quiet_NaN();  ///< Of the equilibrated matrix; NaN: unknown, as with cg.
-  double backward_error = 0;     ///< |b - A x| / (|A| |x| + |b|)
-  double relative_residual = 0;  ///< |b - A x| / |b|; 0 where both are 0
-  std::int64_t iterations = 0;   ///< Of cg; 0 for the direct methods.
+  double backward_error = 0;                                ///< |b - A x| / (|A| |x| + |b|)
+  double relative_residual = 0;                             ///< |b - A x| / |b|; 0 where both are 0
+  std::int64_t iterations = 0;                              ///< Of cg; 0 for the direct methods.
   std::vector<std::string> warnings;
 };
 
-/// A csr value with its own copy of the arrays: columns sorted within their rows and repeats summed, as SparseType asks.
-/// Throws ArgumentError where the view is no matrix.
+/// A csr value with its own copy of the arrays: columns sorted within their rows and repeats summed, as SparseType
+/// asks. Throws ArgumentError where the view is no matrix.
 template <class T, class Index>
 HostSparse to_host(const CsrView<T, Index>& a);
 
@@ -70,22 +72,24 @@ class RLX_API Solver {
   /// What throws leaves the solver as it was.
   void update(HostSparse a);
   template <class T, class Index>
-  void update(const CsrView<T, Index>& a) { update(to_host(a)); }
+  void update(const CsrView<T, Index>& a) {
+    update(to_host(a));
+  }
 
-  /// x and b have rows() elements and may be the same memory. Any number of threads may solve at once. Throws ArgumentError
-  /// (a length, the dtype, a b that is not finite) and NumericalError; where that is for want of convergence it says how
-  /// far cg came, and x holds the last iterate.
+  /// x and b have rows() elements and may be the same memory. Any number of threads may solve at once. Throws
+  /// ArgumentError (a length, the dtype, a b that is not finite) and NumericalError; where that is for want of
+  /// convergence it says how far cg came, and x holds the last iterate.
   SolveInfo solve(std::span<const double> b, std::span<double> x) const;
   SolveInfo solve(std::span<const std::complex<double>> b, std::span<std::complex<double>> x) const;
 
-  SolveMethod method() const;               ///< Never automatic.
-  const std::string& reason() const;        ///< Why this method; begins with its name.
-  const std::string& provider() const;      ///< "umfpack", "klu", "cholmod"; "rlx" for cg.
-  double rcond() const;                     ///< As SolveInfo::rcond.
+  SolveMethod method() const;                        ///< Never automatic.
+  const std::string& reason() const;                 ///< Why this method; begins with its name.
+  const std::string& provider() const;               ///< "umfpack", "klu", "cholmod"; "rlx" for cg.
+  double rcond() const;                              ///< As SolveInfo::rcond.
   const std::vector<std::string>& warnings() const;  ///< About the matrix.
   std::int64_t rows() const;
   std::int64_t entries() const;
-  DType dtype() const;                      ///< f64 or c128
+  DType dtype() const;  ///< f64 or c128
   /// One row a node of the programs "factor" and "solve" (cg: "solve" alone).
   DispatchReport report() const;
 

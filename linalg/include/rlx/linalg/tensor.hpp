@@ -1,4 +1,5 @@
-// Linear algebra over Tensor and Csr: the operators of build.hpp for functions that are traced, differentiated and compiled.
+// Linear algebra over Tensor and Csr: the operators of build.hpp for functions that are traced, differentiated and
+// compiled.
 #pragma once
 #include <rlx/csr.hpp>
 #include <rlx/linalg/attributes.hpp>
@@ -10,7 +11,8 @@ namespace rlx::linalg {
 RLX_API void ensure_registered();
 
 /// A concrete matrix from a view, copied.
-template <class T, class Index> Csr to_csr(const CsrView<T, Index>& a) {
+template <class T, class Index>
+Csr to_csr(const CsrView<T, Index>& a) {
   const auto copy = [](auto s) { return Tensor::from(s); };
   return Csr(a.cols, copy(a.row_offsets), copy(a.columns), copy(a.values));
 }
@@ -29,7 +31,9 @@ RLX_API Tensor spmv(const Csr& a, const Tensor& x, Transpose mode = Transpose::n
 RLX_API Tensor diagonal(const Csr& a);
 RLX_API Tensor row_indices(const Csr& a);  ///< The row of every stored entry.
 
-struct CgResult { Tensor x, iterations, residual; };
+struct CgResult {
+  Tensor x, iterations, residual;
+};
 /// Conjugate gradients from x0, or from 0.
 RLX_API CgResult cg(const Csr& a, const Tensor& b, const Tensor& x0, CgAttrs attrs = {});
 RLX_API CgResult cg(const Csr& a, const Tensor& b, CgAttrs attrs = {});

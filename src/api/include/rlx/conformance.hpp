@@ -1,11 +1,11 @@
-// Conformance: what the definitions of operators promise, checked. Every case is made from a sample of an operator; nobody
-// writes one by hand.
+// Conformance: what the definitions of operators promise, checked. Every case is made from a sample of an operator;
+// nobody writes one by hand.
 //
-// On every device: value (against the host reference, on each path that exists), literal (against numbers checked by hand),
-// decomposition (a native record against the decomposition on the same device). On the reference device also what needs no
-// other: gradient (against finite differences), adjoint (<u, Jv> = <J^T u, v>), batch (equals a loop), round_trip (print,
-// parse, print), refusal (a sample that breaks a constraint is refused for it, and each constraint has one), cost, rules
-// (none is Never{"todo"}). The null device has no values: its cases are plans.
+// On every device: value (against the host reference, on each path that exists), literal (against numbers checked by
+// hand), decomposition (a native record against the decomposition on the same device). On the reference device also
+// what needs no other: gradient (against finite differences), adjoint (<u, Jv> = <J^T u, v>), batch (equals a loop),
+// round_trip (print, parse, print), refusal (a sample that breaks a constraint is refused for it, and each constraint
+// has one), cost, rules (none is Never{"todo"}). The null device has no values: its cases are plans.
 #pragma once
 #include <rlx/compile/compile.hpp>
 #include <rlx/runtime/catalog.hpp>
@@ -27,7 +27,7 @@ RLX_API std::string_view name(Outcome o);
 struct CaseResult {
   std::string name;  ///< "ops.softmax.value.cpu.f32.0": operator, kind, device, dtype, place in the list of samples.
   std::string op, dtype, kind, rung;
-  std::string path{};    ///< "common" where the common path was forced beside the default one; ends the name.
+  std::string path{};  ///< "common" where the common path was forced beside the default one; ends the name.
   Outcome outcome = Outcome::passed;
   std::string reason{};  ///< Why it was refused or failed; a remark where it passed.
 };
@@ -59,20 +59,22 @@ struct RLX_API Summary {
   std::string device;
   std::vector<CaseResult> cases{};
   Counts counts{};
-  std::vector<std::pair<std::string, Counts>> rungs{};  ///< In the order of the ladder; rungs without cases are left out.
-  std::size_t pairs = 0;            ///< Pairs with value cases; Extern operators apart.
-  std::vector<Pair> refused{};      ///< Of these, the ones with a value case that the default path refuses.
+  std::vector<std::pair<std::string, Counts>>
+      rungs{};                  ///< In the order of the ladder; rungs without cases are left out.
+  std::size_t pairs = 0;        ///< Pairs with value cases; Extern operators apart.
+  std::vector<Pair> refused{};  ///< Of these, the ones with a value case that the default path refuses.
   std::vector<Pair> extern_refused{};
   std::map<std::string, std::size_t> skipped{};  ///< Cases that cannot be made, by reason.
 
   double refused_share() const { return pairs ? static_cast<double>(refused.size()) / static_cast<double>(pairs) : 0; }
   std::string to_table() const;  ///< Counts a rung, then what was refused and what failed, each with its reason.
-  /// {"device", "passed", "refused", "failed", "rungs": [...], "pairs", "refused_pairs": [...], "skipped": {...}, "cases": [...]}
+  /// {"device", "passed", "refused", "failed", "rungs": [...], "pairs", "refused_pairs": [...], "skipped": {...},
+  /// "cases": [...]}
   std::string to_json() const;
 };
 
-/// Runs the cases of every operator of the catalog. Throws ArgumentError for an unknown device or a filter that no operator
-/// meets, DeviceError for a device that is not available; nothing else that a case may raise leaves it.
+/// Runs the cases of every operator of the catalog. Throws ArgumentError for an unknown device or a filter that no
+/// operator meets, DeviceError for a device that is not available; nothing else that a case may raise leaves it.
 RLX_API Summary run(const runtime::Catalog& catalog, const Options& options);
 
 }  // namespace rlx::conformance

@@ -9,8 +9,9 @@ class RLX_API Csr : public Handle {
   Csr() = default;
   /// Throws ArgumentError where it is not a csr matrix.
   explicit Csr(Handle h);
-  /// Arrays of a matrix with `columns` columns: offsets [rows + 1] from 0, column indices [entries], ascending within a row
-  /// without repeats, both i32 or both i64, and values [entries]. Arrays that are concrete are checked (ArgumentError).
+  /// Arrays of a matrix with `columns` columns: offsets [rows + 1] from 0, column indices [entries], ascending within a
+  /// row without repeats, both i32 or both i64, and values [entries]. Arrays that are concrete are checked
+  /// (ArgumentError).
   Csr(std::int64_t columns, const Tensor& offsets, const Tensor& indices, const Tensor& values);
 
   std::int64_t rows() const { return constant_shape(sparse_type().shape)[0]; }

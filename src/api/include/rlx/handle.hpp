@@ -49,8 +49,9 @@ class RLX_API Handle {
 };
 using Handles = std::vector<Handle>;
 
-/// The results of `emit`, which writes nodes over `operands`: into the computation that is being traced, else compiled for
-/// the default device, cached and run at once. How families make functions over Tensor from their builder functions.
+/// The results of `emit`, which writes nodes over `operands`: into the computation that is being traced, else compiled
+/// for the default device, cached and run at once. How families make functions over Tensor from their builder
+/// functions.
 RLX_API Handles build(const Handles& operands, const std::function<Values(Builder&, ValuesIn)>& emit);
 /// One operator of the default catalog by name, as an outside project calls its own.
 RLX_API Handles call(std::string_view op, const Handles& operands, AnyAttrs attrs = {});
@@ -58,8 +59,8 @@ RLX_API Handles call(std::string_view op, const Handles& operands, AnyAttrs attr
 /// Whether the calling thread is inside a traced function.
 RLX_API bool is_tracing();
 
-/// The device of what runs without being asked for another: RLX_DEVICE, else the first real one that is available, else the
-/// reference.
+/// The device of what runs without being asked for another: RLX_DEVICE, else the first real one that is available, else
+/// the reference.
 RLX_API std::string default_device();
 
 }  // namespace rlx

@@ -9,8 +9,8 @@
 namespace rlx {
 
 struct JitOptions {
-  std::string device{};                        ///< Empty: default_device().
-  Preference policy = Preference::native;      ///< As CompileOptions::preference.
+  std::string device{};                    ///< Empty: default_device().
+  Preference policy = Preference::native;  ///< As CompileOptions::preference.
   std::map<std::string, Preference, std::less<>> per_operator{};
   bool reproducible = false, checked = false;  ///< As in CompileOptions. RLX_POLICY and its like win over all of these.
 };
@@ -23,8 +23,14 @@ namespace detail {
 class RLX_API JitCache {
  public:
   using Structure = std::shared_ptr<const void>;  ///< Of a result.
-  struct Traced { std::shared_ptr<const Frame> frame; Structure structure; };
-  struct Result { Handles leaves; Structure structure; };
+  struct Traced {
+    std::shared_ptr<const Frame> frame;
+    Structure structure;
+  };
+  struct Result {
+    Handles leaves;
+    Structure structure;
+  };
 
   explicit JitCache(JitOptions options);
   ~JitCache();
@@ -42,13 +48,15 @@ class RLX_API JitCache {
 }  // namespace detail
 
 /// Copies share their programs.
-template <class F> class Jit {
+template <class F>
+class Jit {
  public:
   Jit(F f, JitOptions options) : f_(std::move(f)), cache_(std::make_shared<detail::JitCache>(std::move(options))) {}
 
-  /// Runs the program of the arguments' signature: their dtypes, shapes and numbers of stored entries. What f takes from
-  /// around it is taken once, when it is traced. Inside another traced function it is a part of that one.
-  template <class... A> auto operator()(const A&... a) const {
+  /// Runs the program of the arguments' signature: their dtypes, shapes and numbers of stored entries. What f takes
+  /// from around it is taken once, when it is traced. Inside another traced function it is a part of that one.
+  template <class... A>
+  auto operator()(const A&... a) const {
     const std::tuple<detail::argument_t<A>...> args{a...};
     using R = std::decay_t<decltype(std::apply(f_, args))>;
     if (is_tracing()) return R(std::apply(f_, args));
@@ -59,16 +67,19 @@ template <class F> class Jit {
     return detail::rebuilt(*static_cast<const R*>(r.structure.get()), r.leaves);
   }
 
-  std::size_t signatures() const { return cache_->signatures(); }       ///< How often it was traced.
-  DispatchReport report() const { return cache_->report(); }            ///< Of the signature called last; ArgumentError before.
+  std::size_t signatures() const { return cache_->signatures(); }  ///< How often it was traced.
+  DispatchReport report() const { return cache_->report(); }  ///< Of the signature called last; ArgumentError before.
   std::vector<DispatchReport> reports() const { return cache_->reports(); }  ///< One a signature, oldest first.
-  Graph graph() const { return cache_->graph(); }                       ///< What was traced for the signature called last.
+  Graph graph() const { return cache_->graph(); }  ///< What was traced for the signature called last.
 
  private:
   F f_;
   std::shared_ptr<detail::JitCache> cache_;
 };
 
-template <class F> Jit<std::decay_t<F>> jit(F&& f, JitOptions options = {}) { return {std::forward<F>(f), std::move(options)}; }
+template <class F>
+Jit<std::decay_t<F>> jit(F&& f, JitOptions options = {}) {
+  return {std::forward<F>(f), std::move(options)};
+}
 
 }  // namespace rlx

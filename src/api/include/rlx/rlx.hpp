@@ -1,5 +1,5 @@
-// All of the users' layer: tensors, compiled functions, derivatives, batches, control flow. Families have their own headers,
-// such as rlx/linalg/tensor.hpp.
+// All of the users' layer: tensors, compiled functions, derivatives, batches, control flow. Families have their own
+// headers, such as rlx/linalg/tensor.hpp.
 #pragma once
 #include <rlx/control_flow.hpp>
 #include <rlx/jit.hpp>

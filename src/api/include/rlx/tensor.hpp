@@ -1,5 +1,5 @@
-// Tensor: an immutable dense array, concrete or traced. Functions mirror the operators; operands of different shapes are
-// broadcast by NumPy's rule. Outside a traced function each call runs at once on the default device.
+// Tensor: an immutable dense array, concrete or traced. Functions mirror the operators; operands of different shapes
+// are broadcast by NumPy's rule. Outside a traced function each call runs at once on the default device.
 #pragma once
 #include <rlx/handle.hpp>
 #include <rlx/ops/attributes.hpp>
@@ -18,7 +18,8 @@ namespace rlx {
 using Extents = std::vector<std::int64_t>;  ///< Sizes of dimensions, outermost first.
 using Axes = std::vector<int>;              ///< Dimensions; negative ones count from the last.
 
-template <class T> constexpr DType dtype_of() {
+template <class T>
+constexpr DType dtype_of() {
   if constexpr (std::is_same_v<T, bool>) return DType::boolean;
   else if constexpr (std::is_same_v<T, float>) return DType::f32;
   else if constexpr (std::is_same_v<T, double>) return DType::f64;
@@ -26,7 +27,8 @@ template <class T> constexpr DType dtype_of() {
   else if constexpr (std::is_same_v<T, std::complex<double>>) return DType::c128;
   else {
     static_assert(std::is_integral_v<T>, "no element type of rlx corresponds to this C++ type");
-    constexpr DType s[] = {DType::i8, DType::i16, DType::i32, DType::i64}, u[] = {DType::u8, DType::u16, DType::u32, DType::u64};
+    constexpr DType s[] = {DType::i8, DType::i16, DType::i32, DType::i64},
+                    u[] = {DType::u8, DType::u16, DType::u32, DType::u64};
     constexpr int log2 = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
     return std::is_signed_v<T> ? s[log2] : u[log2];
   }
@@ -38,22 +40,26 @@ class RLX_API Tensor : public Handle {
   Tensor(HostTensor t) : Handle(HostValue(std::move(t))) {}  // NOLINT: files and references give these
   /// Throws ArgumentError where it is not a tensor.
   explicit Tensor(Handle h);
-  /// A number in a formula: takes the dtype of the tensor it meets, else f64, i64 or bool. A number that an integer tensor
-  /// cannot hold is an ArgumentError, not a truncation.
-  template <class T> requires std::is_arithmetic_v<T>
+  /// A number in a formula: takes the dtype of the tensor it meets, else f64, i64 or bool. A number that an integer
+  /// tensor cannot hold is an ArgumentError, not a truncation.
+  template <class T>
+    requires std::is_arithmetic_v<T>
   Tensor(T v) : Tensor(number(v), Number{}) {}  // NOLINT: x + 1, where(p, x, 0)
 
   /// Row-major elements, copied; no shape: a vector.
-  template <class T> static Tensor from(std::span<const T> values, std::optional<Extents> shape = {}) {
+  template <class T>
+  static Tensor from(std::span<const T> values, std::optional<Extents> shape = {}) {
     Tensor t(blank(dtype_of<T>(), values.size(), shape));
     t.fill(values.data(), values.size_bytes());
     return t;
   }
-  template <class T> static Tensor from(const std::vector<T>& values, std::optional<Extents> shape = {}) {
+  template <class T>
+  static Tensor from(const std::vector<T>& values, std::optional<Extents> shape = {}) {
     if constexpr (std::is_same_v<T, bool>) return from_bools(values, shape);
     else return from(std::span<const T>(values), std::move(shape));
   }
-  template <class T> static Tensor from(std::initializer_list<T> values, std::optional<Extents> shape = {}) {
+  template <class T>
+  static Tensor from(std::initializer_list<T> values, std::optional<Extents> shape = {}) {
     return from(std::span<const T>(values.begin(), values.size()), std::move(shape));
   }
   static Tensor scalar(double v, DType t = DType::f64) { return HostTensor::scalar(t, v); }
@@ -68,15 +74,18 @@ class RLX_API Tensor : public Handle {
   /// The elements; these throw TraceError for a traced tensor, whose elements do not exist yet.
   const HostTensor& host_tensor() const { return std::get<HostTensor>(host()); }
   /// A copy of the elements, which must be of type T.
-  template <class T> std::vector<T> to_vector() const {
+  template <class T>
+  std::vector<T> to_vector() const {
     const std::span<const T> s = elements(dtype_of<T>()).template as<T>();
     return {s.begin(), s.end()};
   }
   /// The only element, converted. Throws ArgumentError when there are several.
-  template <class T = double> T item() const {
+  template <class T = double>
+  T item() const {
     const HostTensor& t = only();
     if constexpr (std::is_floating_point_v<T>) return static_cast<T>(t.get_f64(0));
-    else if constexpr (std::is_integral_v<T>) return static_cast<T>(std::is_signed_v<T> ? t.get_i64(0) : static_cast<std::int64_t>(t.get_u64(0)));
+    else if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(std::is_signed_v<T> ? t.get_i64(0) : static_cast<std::int64_t>(t.get_u64(0)));
     else return T(t.get_c128(0));
   }
   explicit operator bool() const { return only().get_f64(0) != 0; }
@@ -86,7 +95,8 @@ class RLX_API Tensor : public Handle {
  private:
   struct Number {};
   Tensor(HostTensor t, Number) : Handle(HostValue(std::move(t))), number_(true) {}
-  template <class T> static HostTensor number(T v) {
+  template <class T>
+  static HostTensor number(T v) {
     if constexpr (std::is_same_v<T, bool>) return HostTensor::scalar(DType::boolean, v);
     else if constexpr (std::is_integral_v<T>) return HostTensor::scalar_i64(DType::i64, static_cast<std::int64_t>(v));
     else return HostTensor::scalar(DType::f64, static_cast<double>(v));
@@ -112,21 +122,62 @@ RLX_API Tensor identity(std::int64_t n, DType t = DType::f64);
 
 // --- Elementwise.
 #define RLX_TENSOR_UNARY(f) RLX_API Tensor f(const Tensor& x)
-RLX_TENSOR_UNARY(neg); RLX_TENSOR_UNARY(abs); RLX_TENSOR_UNARY(sign); RLX_TENSOR_UNARY(exp); RLX_TENSOR_UNARY(log);
-RLX_TENSOR_UNARY(expm1); RLX_TENSOR_UNARY(log1p); RLX_TENSOR_UNARY(sqrt); RLX_TENSOR_UNARY(rsqrt); RLX_TENSOR_UNARY(cbrt);
-RLX_TENSOR_UNARY(sin); RLX_TENSOR_UNARY(cos); RLX_TENSOR_UNARY(tan); RLX_TENSOR_UNARY(asin); RLX_TENSOR_UNARY(acos);
-RLX_TENSOR_UNARY(atan); RLX_TENSOR_UNARY(sinh); RLX_TENSOR_UNARY(cosh); RLX_TENSOR_UNARY(tanh); RLX_TENSOR_UNARY(erf);
-RLX_TENSOR_UNARY(erfc); RLX_TENSOR_UNARY(erfinv); RLX_TENSOR_UNARY(lgamma); RLX_TENSOR_UNARY(digamma);
-RLX_TENSOR_UNARY(floor); RLX_TENSOR_UNARY(ceil); RLX_TENSOR_UNARY(round); RLX_TENSOR_UNARY(is_nan);
-RLX_TENSOR_UNARY(is_finite); RLX_TENSOR_UNARY(logical_not); RLX_TENSOR_UNARY(real); RLX_TENSOR_UNARY(imag);
-RLX_TENSOR_UNARY(conj); RLX_TENSOR_UNARY(square); RLX_TENSOR_UNARY(sigmoid); RLX_TENSOR_UNARY(relu);
+RLX_TENSOR_UNARY(neg);
+RLX_TENSOR_UNARY(abs);
+RLX_TENSOR_UNARY(sign);
+RLX_TENSOR_UNARY(exp);
+RLX_TENSOR_UNARY(log);
+RLX_TENSOR_UNARY(expm1);
+RLX_TENSOR_UNARY(log1p);
+RLX_TENSOR_UNARY(sqrt);
+RLX_TENSOR_UNARY(rsqrt);
+RLX_TENSOR_UNARY(cbrt);
+RLX_TENSOR_UNARY(sin);
+RLX_TENSOR_UNARY(cos);
+RLX_TENSOR_UNARY(tan);
+RLX_TENSOR_UNARY(asin);
+RLX_TENSOR_UNARY(acos);
+RLX_TENSOR_UNARY(atan);
+RLX_TENSOR_UNARY(sinh);
+RLX_TENSOR_UNARY(cosh);
+RLX_TENSOR_UNARY(tanh);
+RLX_TENSOR_UNARY(erf);
+RLX_TENSOR_UNARY(erfc);
+RLX_TENSOR_UNARY(erfinv);
+RLX_TENSOR_UNARY(lgamma);
+RLX_TENSOR_UNARY(digamma);
+RLX_TENSOR_UNARY(floor);
+RLX_TENSOR_UNARY(ceil);
+RLX_TENSOR_UNARY(round);
+RLX_TENSOR_UNARY(is_nan);
+RLX_TENSOR_UNARY(is_finite);
+RLX_TENSOR_UNARY(logical_not);
+RLX_TENSOR_UNARY(real);
+RLX_TENSOR_UNARY(imag);
+RLX_TENSOR_UNARY(conj);
+RLX_TENSOR_UNARY(square);
+RLX_TENSOR_UNARY(sigmoid);
+RLX_TENSOR_UNARY(relu);
 #undef RLX_TENSOR_UNARY
 #define RLX_TENSOR_BINARY(f) RLX_API Tensor f(const Tensor& x, const Tensor& y)
-RLX_TENSOR_BINARY(add); RLX_TENSOR_BINARY(sub); RLX_TENSOR_BINARY(mul); RLX_TENSOR_BINARY(div); RLX_TENSOR_BINARY(rem);
-RLX_TENSOR_BINARY(pow); RLX_TENSOR_BINARY(atan2); RLX_TENSOR_BINARY(minimum); RLX_TENSOR_BINARY(maximum);
-RLX_TENSOR_BINARY(logical_and); RLX_TENSOR_BINARY(logical_or); RLX_TENSOR_BINARY(logical_xor);
-RLX_TENSOR_BINARY(equal); RLX_TENSOR_BINARY(not_equal); RLX_TENSOR_BINARY(less); RLX_TENSOR_BINARY(less_equal);
-RLX_TENSOR_BINARY(greater); RLX_TENSOR_BINARY(greater_equal);
+RLX_TENSOR_BINARY(add);
+RLX_TENSOR_BINARY(sub);
+RLX_TENSOR_BINARY(mul);
+RLX_TENSOR_BINARY(div);
+RLX_TENSOR_BINARY(rem);
+RLX_TENSOR_BINARY(pow);
+RLX_TENSOR_BINARY(atan2);
+RLX_TENSOR_BINARY(minimum);
+RLX_TENSOR_BINARY(maximum);
+RLX_TENSOR_BINARY(logical_and);
+RLX_TENSOR_BINARY(logical_or);
+RLX_TENSOR_BINARY(logical_xor);
+RLX_TENSOR_BINARY(equal);
+RLX_TENSOR_BINARY(not_equal);
+RLX_TENSOR_BINARY(less);
+RLX_TENSOR_BINARY(less_equal);
+RLX_TENSOR_BINARY(greater);
+RLX_TENSOR_BINARY(greater_equal);
 #undef RLX_TENSOR_BINARY
 RLX_API Tensor where(const Tensor& predicate, const Tensor& on_true, const Tensor& on_false);
 RLX_API Tensor clamp(const Tensor& low, const Tensor& x, const Tensor& high);
@@ -162,9 +213,18 @@ RLX_API Tensor dynamic_slice(const Tensor& x, const Tensors& start, Extents size
 RLX_API Tensor dynamic_update_slice(const Tensor& x, const Tensor& update, const Tensors& start);
 
 // --- Reductions over `axes`, or over all; `keep` leaves them in place with size 1.
-#define RLX_TENSOR_REDUCE(f) RLX_API Tensor f(const Tensor& x); RLX_API Tensor f(const Tensor& x, Axes axes, bool keep = false)
-RLX_TENSOR_REDUCE(sum); RLX_TENSOR_REDUCE(prod); RLX_TENSOR_REDUCE(max); RLX_TENSOR_REDUCE(min); RLX_TENSOR_REDUCE(mean);
-RLX_TENSOR_REDUCE(var); RLX_TENSOR_REDUCE(logsumexp); RLX_TENSOR_REDUCE(all); RLX_TENSOR_REDUCE(any);
+#define RLX_TENSOR_REDUCE(f)         \
+  RLX_API Tensor f(const Tensor& x); \
+  RLX_API Tensor f(const Tensor& x, Axes axes, bool keep = false)
+RLX_TENSOR_REDUCE(sum);
+RLX_TENSOR_REDUCE(prod);
+RLX_TENSOR_REDUCE(max);
+RLX_TENSOR_REDUCE(min);
+RLX_TENSOR_REDUCE(mean);
+RLX_TENSOR_REDUCE(var);
+RLX_TENSOR_REDUCE(logsumexp);
+RLX_TENSOR_REDUCE(all);
+RLX_TENSOR_REDUCE(any);
 #undef RLX_TENSOR_REDUCE
 RLX_API Tensor argmax(const Tensor& x, int axis);  ///< i32; ties go to the first.
 RLX_API Tensor argmin(const Tensor& x, int axis);

@@ -1,30 +1,38 @@
-// Derivatives and batches of functions over tensors. Each gives a function again, which may be differentiated, batched and
-// compiled in turn. Outside jit every call traces anew and runs at once: wrap what is called often in jit.
+// Derivatives and batches of functions over tensors. Each gives a function again, which may be differentiated, batched
+// and compiled in turn. Outside jit every call traces anew and runs at once: wrap what is called often in jit.
 #pragma once
 #include <rlx/staging.hpp>
 
 namespace rlx {
 namespace detail {
 
-template <std::size_t... i> struct Wrt {
+template <std::size_t... i>
+struct Wrt {
   static constexpr bool has(std::size_t k) { return ((k == i) || ...); }
 };
-template <std::size_t... i> struct WrtOr0 { using type = Wrt<i...>; };
-template <> struct WrtOr0<> { using type = Wrt<0>; };
+template <std::size_t... i>
+struct WrtOr0 {
+  using type = Wrt<i...>;
+};
+template <>
+struct WrtOr0<> {
+  using type = Wrt<0>;
+};
 
 /// One flag a leaf: whether its argument is among `i`.
-template <std::size_t... i, class... A> std::vector<bool> wanted_leaves(Wrt<i...>, const std::tuple<A...>& args) {
+template <std::size_t... i, class... A>
+std::vector<bool> wanted_leaves(Wrt<i...>, const std::tuple<A...>& args) {
   std::vector<bool> out;
   std::size_t at = 0;
-  const auto add = [&](std::size_t leaves) {
-    out.insert(out.end(), leaves, Wrt<i...>::has(at++));
-  };
+  const auto add = [&](std::size_t leaves) { out.insert(out.end(), leaves, Wrt<i...>::has(at++)); };
   std::apply([&](const A&... a) { (add(leaves_of(a).size()), ...); }, args);
   return out;
 }
 
-/// (value, gradient) of a function whose first leaf is the loss; the gradient has the structure of the arguments it is for.
-template <class F, std::size_t... i, class... A> auto value_and_gradient(const F& f, Wrt<i...> wrt, const std::tuple<A...>& args) {
+/// (value, gradient) of a function whose first leaf is the loss; the gradient has the structure of the arguments it is
+/// for.
+template <class F, std::size_t... i, class... A>
+auto value_and_gradient(const F& f, Wrt<i...> wrt, const std::tuple<A...>& args) {
   static_assert(((i < sizeof...(A)) && ...), "a gradient was asked for of an argument that is not given");
   const Handles leaves = leaves_of(args);
   const auto s = stage("grad", f, args);
@@ -47,20 +55,24 @@ template <class F, std::size_t... i, class... A> auto value_and_gradient(const F
 }  // namespace detail
 
 /// (f(args...), gradient) of f's first result, a real scalar, with respect to argument 0, or to those named:
-/// value_and_grad<0, 2>(f), whose gradient is a tuple. Further results of f are passed through. The gradient of a real loss is
-/// dL/dx + i dL/dy, that of a Csr a Csr of its structure.
-template <std::size_t... wrt, class F> auto value_and_grad(F f) {
+/// value_and_grad<0, 2>(f), whose gradient is a tuple. Further results of f are passed through. The gradient of a real
+/// loss is dL/dx + i dL/dy, that of a Csr a Csr of its structure.
+template <std::size_t... wrt, class F>
+auto value_and_grad(F f) {
   return [f = std::move(f)]<class... A>(const A&... a) {
-    return detail::value_and_gradient(f, typename detail::WrtOr0<wrt...>::type{}, std::tuple<detail::argument_t<A>...>{a...});
+    return detail::value_and_gradient(f, typename detail::WrtOr0<wrt...>::type{},
+                                      std::tuple<detail::argument_t<A>...>{a...});
   };
 }
 
-template <std::size_t... wrt, class F> auto grad(F f) {
+template <std::size_t... wrt, class F>
+auto grad(F f) {
   return [g = value_and_grad<wrt...>(std::move(f))](const auto&... a) { return g(a...).second; };
 }
 
 /// jvp(f)(x..., tangents...) is (f(x...), its tangent): one tangent an argument, of its structure.
-template <class F> auto jvp(F f) {
+template <class F>
+auto jvp(F f) {
   return [f = std::move(f)]<class... A>(const A&... a) {
     static_assert(sizeof...(A) % 2 == 0, "jvp(f) takes the arguments of f, then a tangent for each");
     const std::tuple<detail::argument_t<A>...> all{a...};
@@ -70,18 +82,21 @@ template <class F> auto jvp(F f) {
       const auto s = detail::stage("jvp", f, args);
       const Handles out = detail::apply_jvp(*s.frame, detail::leaves_of(args), detail::leaves_of(tangents));
       const std::size_t half = out.size() / 2;
-      return std::pair(detail::rebuilt(s.structure, std::span(out).first(half)), detail::rebuilt(s.structure, std::span(out).subspan(half)));
+      return std::pair(detail::rebuilt(s.structure, std::span(out).first(half)),
+                       detail::rebuilt(s.structure, std::span(out).subspan(half)));
     }(std::make_index_sequence<sizeof...(A) / 2>());
   };
 }
 
 /// The second result of vjp: takes a cotangent of the structure of f's result to one of the arguments', a tuple.
-template <class R, class Args> class Pullback {
+template <class R, class Args>
+class Pullback {
  public:
   Pullback(detail::Stage<R> s, Args args) : stage_(std::move(s)), args_(std::move(args)) {}
   /// Leaves of the result that have no derivative (integers) are undefined.
   Args operator()(const R& cotangent) const {
-    return detail::rebuilt(args_, detail::apply_vjp(*stage_.frame, detail::leaves_of(args_), detail::leaves_of(cotangent)));
+    return detail::rebuilt(args_,
+                           detail::apply_vjp(*stage_.frame, detail::leaves_of(args_), detail::leaves_of(cotangent)));
   }
 
  private:
@@ -90,7 +105,8 @@ template <class R, class Args> class Pullback {
 };
 
 /// vjp(f)(x...) is (f(x...), pullback).
-template <class F> auto vjp(F f) {
+template <class F>
+auto vjp(F f) {
   return [f = std::move(f)]<class... A>(const A&... a) {
     using Args = std::tuple<detail::argument_t<A>...>;
     const Args args{a...};
@@ -101,13 +117,15 @@ template <class F> auto vjp(F f) {
   };
 }
 
-/// f for every member of a batch at once. in_axes: one an argument, the dimension along which its tensors are batched, -1: the
-/// same for all members; none: 0 for everything but sparse matrices. Results are batched along out_axis.
-template <class F> auto vmap(F f, std::vector<int> in_axes = {}, int out_axis = 0) {
+/// f for every member of a batch at once. in_axes: one an argument, the dimension along which its tensors are batched,
+/// -1: the same for all members; none: 0 for everything but sparse matrices. Results are batched along out_axis.
+template <class F>
+auto vmap(F f, std::vector<int> in_axes = {}, int out_axis = 0) {
   return [f = std::move(f), in_axes = std::move(in_axes), out_axis]<class... A>(const A&... a) {
     const std::tuple<detail::argument_t<A>...> args{a...};
     if (!in_axes.empty() && in_axes.size() != sizeof...(A))
-      throw ArgumentError("vmap: " + std::to_string(in_axes.size()) + " axes for " + std::to_string(sizeof...(A)) + " arguments");
+      throw ArgumentError("vmap: " + std::to_string(in_axes.size()) + " axes for " + std::to_string(sizeof...(A)) +
+                          " arguments");
     const Handles leaves = detail::leaves_of(args);
     std::vector<int> axes;
     std::size_t at = 0;

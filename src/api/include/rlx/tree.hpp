@@ -1,5 +1,5 @@
-// Arguments and results of traced functions as lists of leaves: Tensor, Csr, numbers, and std::vector, std::array, std::pair
-// and std::tuple of them, nested at will. A type of your own takes part by a specialisation of Tree.
+// Arguments and results of traced functions as lists of leaves: Tensor, Csr, numbers, and std::vector, std::array,
+// std::pair and std::tuple of them, nested at will. A type of your own takes part by a specialisation of Tree.
 #pragma once
 #include <rlx/csr.hpp>
 
@@ -13,18 +13,22 @@ namespace rlx {
 class LeafReader {
  public:
   explicit LeafReader(std::span<const Handle> leaves) : leaves_(leaves) {}
-  const Handle& next() { return next_ < leaves_.size() ? leaves_[next_++] : throw InternalError("fewer leaves than the structure has"); }
+  const Handle& next() {
+    return next_ < leaves_.size() ? leaves_[next_++] : throw InternalError("fewer leaves than the structure has");
+  }
 
  private:
   std::span<const Handle> leaves_;
   std::size_t next_ = 0;
 };
 
-/// `leaves` appends the leaves of a value; `rebuild` makes one of the same structure as `like`, whose own leaves it does not
-/// look at, from others; `describe` appends whatever of the structure the C++ type leaves open (lengths).
-template <class T> struct Tree;
+/// `leaves` appends the leaves of a value; `rebuild` makes one of the same structure as `like`, whose own leaves it
+/// does not look at, from others; `describe` appends whatever of the structure the C++ type leaves open (lengths).
+template <class T>
+struct Tree;
 
-template <> struct Tree<Tensor> {
+template <>
+struct Tree<Tensor> {
   static void describe(const Tensor&, std::string&) {}
   static void leaves(const Tensor& x, Handles& out) { out.push_back(x); }
   static Tensor rebuild(const Tensor&, LeafReader& in) {
@@ -32,7 +36,8 @@ template <> struct Tree<Tensor> {
     return h.defined() ? Tensor(h) : Tensor();
   }
 };
-template <> struct Tree<Csr> {
+template <>
+struct Tree<Csr> {
   static void describe(const Csr&, std::string&) {}
   static void leaves(const Csr& x, Handles& out) { out.push_back(x); }
   static Csr rebuild(const Csr&, LeafReader& in) {
@@ -40,28 +45,37 @@ template <> struct Tree<Csr> {
     return h.defined() ? Csr(h) : Csr();
   }
 };
-template <class T> struct Tree<std::vector<T>> {
+template <class T>
+struct Tree<std::vector<T>> {
   static void describe(const std::vector<T>& x, std::string& out) {
     out += '[' + std::to_string(x.size()) + ']';
     for (const T& e : x) Tree<T>::describe(e, out);
   }
-  static void leaves(const std::vector<T>& x, Handles& out) { for (const T& e : x) Tree<T>::leaves(e, out); }
+  static void leaves(const std::vector<T>& x, Handles& out) {
+    for (const T& e : x) Tree<T>::leaves(e, out);
+  }
   static std::vector<T> rebuild(const std::vector<T>& like, LeafReader& in) {
     std::vector<T> r;
     for (const T& e : like) r.push_back(Tree<T>::rebuild(e, in));
     return r;
   }
 };
-template <class T, std::size_t n> struct Tree<std::array<T, n>> {
-  static void describe(const std::array<T, n>& x, std::string& out) { for (const T& e : x) Tree<T>::describe(e, out); }
-  static void leaves(const std::array<T, n>& x, Handles& out) { for (const T& e : x) Tree<T>::leaves(e, out); }
+template <class T, std::size_t n>
+struct Tree<std::array<T, n>> {
+  static void describe(const std::array<T, n>& x, std::string& out) {
+    for (const T& e : x) Tree<T>::describe(e, out);
+  }
+  static void leaves(const std::array<T, n>& x, Handles& out) {
+    for (const T& e : x) Tree<T>::leaves(e, out);
+  }
   static std::array<T, n> rebuild(const std::array<T, n>& like, LeafReader& in) {
     std::array<T, n> r;
     for (std::size_t i = 0; i < n; ++i) r[i] = Tree<T>::rebuild(like[i], in);
     return r;
   }
 };
-template <class... T> struct Tree<std::tuple<T...>> {
+template <class... T>
+struct Tree<std::tuple<T...>> {
   static void describe(const std::tuple<T...>& x, std::string& out) {
     std::apply([&](const T&... e) { (Tree<T>::describe(e, out), ...); }, x);
   }
@@ -69,12 +83,18 @@ template <class... T> struct Tree<std::tuple<T...>> {
     std::apply([&](const T&... e) { (Tree<T>::leaves(e, out), ...); }, x);
   }
   static std::tuple<T...> rebuild(const std::tuple<T...>& like, LeafReader& in) {
-    return std::apply([&](const T&... e) { return std::tuple<T...>{Tree<T>::rebuild(e, in)...}; }, like);  // braces: left to right
+    return std::apply([&](const T&... e) { return std::tuple<T...>{Tree<T>::rebuild(e, in)...}; },
+                      like);  // braces: left to right
   }
 };
-template <class A, class B> struct Tree<std::pair<A, B>> {
-  static void describe(const std::pair<A, B>& x, std::string& out) { Tree<A>::describe(x.first, out), Tree<B>::describe(x.second, out); }
-  static void leaves(const std::pair<A, B>& x, Handles& out) { Tree<A>::leaves(x.first, out), Tree<B>::leaves(x.second, out); }
+template <class A, class B>
+struct Tree<std::pair<A, B>> {
+  static void describe(const std::pair<A, B>& x, std::string& out) {
+    Tree<A>::describe(x.first, out), Tree<B>::describe(x.second, out);
+  }
+  static void leaves(const std::pair<A, B>& x, Handles& out) {
+    Tree<A>::leaves(x.first, out), Tree<B>::leaves(x.second, out);
+  }
   static std::pair<A, B> rebuild(const std::pair<A, B>& like, LeafReader& in) {
     A a = Tree<A>::rebuild(like.first, in);
     return {std::move(a), Tree<B>::rebuild(like.second, in)};
@@ -91,33 +111,49 @@ concept TreeLike = requires(const T& x, Handles& out, LeafReader& in, std::strin
 namespace detail {
 
 /// What a traced function is given for an argument of type T: numbers become tensors.
-template <class T> struct Argument { using type = std::decay_t<T>; };
-template <class T> requires std::is_arithmetic_v<std::decay_t<T>> struct Argument<T> { using type = Tensor; };
-template <class T> using argument_t = typename Argument<T>::type;
+template <class T>
+struct Argument {
+  using type = std::decay_t<T>;
+};
+template <class T>
+  requires std::is_arithmetic_v<std::decay_t<T>>
+struct Argument<T> {
+  using type = Tensor;
+};
+template <class T>
+using argument_t = typename Argument<T>::type;
 
-template <TreeLike T> Handles leaves_of(const T& x) {
+template <TreeLike T>
+Handles leaves_of(const T& x) {
   Handles out;
   Tree<T>::leaves(x, out);
   return out;
 }
-template <TreeLike T> T rebuilt(const T& like, std::span<const Handle> leaves) {
+template <TreeLike T>
+T rebuilt(const T& like, std::span<const Handle> leaves) {
   LeafReader in(leaves);
   return Tree<T>::rebuild(like, in);
 }
 /// The structure alone: holds no memory and no trace alive.
-template <TreeLike T> T hollow(const T& x) { return rebuilt(x, Handles(leaves_of(x).size())); }
-template <TreeLike T> std::string description_of(const T& x) {
+template <TreeLike T>
+T hollow(const T& x) {
+  return rebuilt(x, Handles(leaves_of(x).size()));
+}
+template <TreeLike T>
+std::string description_of(const T& x) {
   std::string out;
   Tree<T>::describe(x, out);
   return out;
 }
 
 /// f on one state, or on its parts where f takes those.
-template <class F, class S> decltype(auto) invoke_state(const F& f, const S& s) {
+template <class F, class S>
+decltype(auto) invoke_state(const F& f, const S& s) {
   if constexpr (std::is_invocable_v<const F&, const S&>) return f(s);
   else return std::apply(f, s);
 }
-template <class F, class S> using state_result_t = std::decay_t<decltype(invoke_state(std::declval<const F&>(), std::declval<const S&>()))>;
+template <class F, class S>
+using state_result_t = std::decay_t<decltype(invoke_state(std::declval<const F&>(), std::declval<const S&>()))>;
 
 }  // namespace detail
 }  // namespace rlx

@@ -1,5 +1,5 @@
-// Cube root: a third of the exponent by integer arithmetic (Kahan's trick), three steps of Halley's iteration, and a last
-// step of Newton's whose residual is exact to twice the precision.
+// Cube root: a third of the exponent by integer arithmetic (Kahan's trick), three steps of Halley's iteration, and a
+// last step of Newton's whose residual is exact to twice the precision.
 #include "compile/emit_llvm/math/parts.hpp"
 
 namespace rlx::emit_llvm::math {

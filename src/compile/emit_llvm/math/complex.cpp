@@ -7,7 +7,9 @@ namespace {
 
 V is_infinite(V x) { return eq(abs(x), infinity()); }
 V not_finite(V x) { return ~lt(abs(x), infinity()); }
-Complex choose(V condition, Complex yes, Complex no) { return {select(condition, yes.re, no.re), select(condition, yes.im, no.im)}; }
+Complex choose(V condition, Complex yes, Complex no) {
+  return {select(condition, yes.re, no.re), select(condition, yes.im, no.im)};
+}
 
 /// `otherwise`, and in lanes where `condition` holds what `then` gives; it runs only if there are such lanes.
 Complex where_any(V condition, Complex otherwise, const std::function<Complex()>& then) {
@@ -26,7 +28,10 @@ Complex where_any(V condition, Complex otherwise, const std::function<Complex()>
 }
 
 /// z times a power of two that keeps sums of the parts' squares' roots from overflow and subnormal ones precise.
-struct Scaled { Complex z; V huge, tiny; };
+struct Scaled {
+  Complex z;
+  V huge, tiny;
+};
 Scaled scaled(Complex z) {
   const V a = abs(z.re), b = abs(z.im), high = select(gt(b, a), b, a);
   const V huge = gt(high, 0x1p1020), tiny = lt(high, 0x1p-960);
@@ -35,7 +40,9 @@ Scaled scaled(Complex z) {
 }
 
 /// |z|^2 - 1 to twice the precision, rounded to a pair; parts below 2 in size.
-struct Pair { V high, low; };
+struct Pair {
+  V high, low;
+};
 Pair excess(V a, V b, V minus_one) {
   const V over = gt(abs(b), abs(a));
   const V x = select(over, b, a), y = select(over, a, b);
@@ -64,20 +71,24 @@ V log_modulus(Complex z) {
 }
 
 /// Where e^x is infinite or 0 and the angle has none of its functions, annex G has them 1, or leaves them NaN.
-struct Turn { V c, s; };
+struct Turn {
+  V c, s;
+};
 Turn turn(V x, V y) {
   const V lost = is_infinite(x) & not_finite(y);
-  return {select(lost, 1.0, cos(y)), select(eq(y, 0.0), y, select(lost & lt(x, 0.0), copysign(number(y, 1.0), y), sin(y)))};
+  return {select(lost, 1.0, cos(y)),
+          select(eq(y, 0.0), y, select(lost & lt(x, 0.0), copysign(number(y, 1.0), y), sin(y)))};
 }
 
-/// factor * e^(x + i y). e^x alone may overflow where the products do not, so powers come last, in two steps for large x.
+/// factor * e^(x + i y). e^x alone may overflow where the products do not, so powers come last, in two steps for large
+/// x.
 Complex turned_exp(V x, V y, double factor) {
   const V large = gt(x, 700.0);
   const ExpParts e = exp_parts(select(large, x - 700.0, x));
   const Turn t = turn(x, y);
   V p = e.p * factor;
   p = select(eq(x, -infinity()), 0.0, select(eq(x, infinity()), infinity(), p));  // where exp_parts stays finite
-  const V rest = select(large, number(p, 1.0142320547350045e304), 1.0);  // e^700
+  const V rest = select(large, number(p, 1.0142320547350045e304), 1.0);           // e^700
   return {scale(p * t.c, e.n) * rest, select(eq(y, 0.0), y, scale(p * t.s, e.n) * rest)};
 }
 
@@ -163,7 +174,8 @@ Complex tanh(Complex z) {
   const V far = gt(abs(z.re), 150.0);
   const V sign = select(not_finite(z.im), copysign(number(s, 1.0), z.im), t);
   const V im = select(eq(z.im, 0.0), z.im, t / d);
-  return {select(far, copysign(number(s, 1.0), z.re), select(eq(z.re, 0.0), z.re, beta * rho * s / d)), select(far, sign * 0.0, im)};
+  return {select(far, copysign(number(s, 1.0), z.re), select(eq(z.re, 0.0), z.re, beta * rho * s / d)),
+          select(far, sign * 0.0, im)};
 }
 
 Complex multiply(Complex a, Complex b) { return {fma(a.re, b.re, -(a.im * b.im)), fma(a.re, b.im, a.im * b.re)}; }
@@ -178,7 +190,8 @@ Complex divide(Complex x, Complex y) {
   const V c = select(steep, x.re, x.im), d = select(steep, x.im, -x.re);
   const Complex r{fma(c, ratio, a) / scale, fma(d, ratio, b) / scale};
   return where_any(is_nan(r.re) & is_nan(r.im), r, [&] {
-    // Annex G: a nonzero number over zero and an infinity over a finite number are infinite, a finite number over an infinity 0.
+    // Annex G: a nonzero number over zero and an infinity over a finite number are infinite, a finite number over an
+    // infinity 0.
     const V zero = eq(y.re, 0.0) & eq(y.im, 0.0) & ~(is_nan(x.re) & is_nan(x.im));
     const V endless = copysign(number(y.re, infinity()), y.re);
     auto unit = [](V v) { return copysign(select(is_infinite(v), number(v, 1.0), 0.0), v); };

@@ -1,12 +1,14 @@
-// Functions of complex numbers, on c128; c64 comes here as c128, where nothing that it holds over- or underflows on the way.
-// Small relative to the modulus of the result, the errors are a few units of the last place. Special values are those of
-// C99's annex G, except where a comment says otherwise.
+// Functions of complex numbers, on c128; c64 comes here as c128, where nothing that it holds over- or underflows on the
+// way. Small relative to the modulus of the result, the errors are a few units of the last place. Special values are
+// those of C99's annex G, except where a comment says otherwise.
 #pragma once
 #include "compile/emit_llvm/ir.hpp"
 
 namespace rlx::emit_llvm {
 
-struct Complex { V re, im; };
+struct Complex {
+  V re, im;
+};
 
 namespace math {
 

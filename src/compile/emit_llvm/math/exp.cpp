@@ -1,4 +1,5 @@
-// exp by reduction to |r| <= ln(2) / 2 (Cody and Waite, Software Manual for the Elementary Functions, 1980) and a polynomial.
+// exp by reduction to |r| <= ln(2) / 2 (Cody and Waite, Software Manual for the Elementary Functions, 1980) and a
+// polynomial.
 #include "compile/emit_llvm/math/parts.hpp"
 
 namespace rlx::emit_llvm::math {

@@ -1,5 +1,5 @@
-// log by x = 2^e (1 + f) and log(1 + f) = f - f^2/2 + s (f^2/2 + R(s^2)), s = f / (2 + f): the scheme of fdlibm's e_log.c
-// (Sun Microsystems, 1993), which adds small corrections to an exact f.
+// log by x = 2^e (1 + f) and log(1 + f) = f - f^2/2 + s (f^2/2 + R(s^2)), s = f / (2 + f): the scheme of fdlibm's
+// e_log.c (Sun Microsystems, 1993), which adds small corrections to an exact f.
 #include "compile/emit_llvm/math/parts.hpp"
 
 namespace rlx::emit_llvm::math {
@@ -23,9 +23,10 @@ LogParts log_parts(V x) {
 V log_of(LogParts p, V low) {
   const V f = p.f;
   const V s = f / (f + 2.0), z = s * s;
-  const V r = z * (is_f64(f) ? polynomial(z, {0.6666666666666735, 0.3999999999940707, 0.2857142874424661, 0.2222219836659391,
-                                              0.18183575831988025, 0.15313737576732253, 0.14799258545154678})
-                             : polynomial(z, {0.666666627, 0.400003374, 0.285371631, 0.235851631}));
+  const V r =
+      z * (is_f64(f) ? polynomial(z, {0.6666666666666735, 0.3999999999940707, 0.2857142874424661, 0.2222219836659391,
+                                      0.18183575831988025, 0.15313737576732253, 0.14799258545154678})
+                     : polynomial(z, {0.666666627, 0.400003374, 0.285371631, 0.235851631}));
   const V half_square = f * f * 0.5;
   V small = fma(s, half_square + r, p.e * ln2(f).low);
   if (low) small = small + low;

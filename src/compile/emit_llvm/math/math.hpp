@@ -1,6 +1,7 @@
-// Transcendental functions of f32 and f64 as LLVM IR: no calls of a math library, the same bits in every lane count and at
-// every instruction level. Errors are measured against MPFR by tests/compile/math_accuracy_test.cpp; goals: f32 2 ulp, f64
-// 4 ulp; erfinv, lgamma and digamma 4 and 8, the latter two in absolute terms near their zeros at negative x. Polynomials were fitted for this code by Remez's exchange in 60-digit arithmetic; methods are cited where used.
+// Transcendental functions of f32 and f64 as LLVM IR: no calls of a math library, the same bits in every lane count and
+// at every instruction level. Errors are measured against MPFR by tests/compile/math_accuracy_test.cpp; goals: f32 2
+// ulp, f64 4 ulp; erfinv, lgamma and digamma 4 and 8, the latter two in absolute terms near their zeros at negative x.
+// Polynomials were fitted for this code by Remez's exchange in 60-digit arithmetic; methods are cited where used.
 #pragma once
 #include "compile/emit_llvm/ir.hpp"
 

@@ -1,12 +1,14 @@
-// pow(x, y) = exp(y log x) with the logarithm in more than twice the bits that the result keeps: for f32 in f64, for f64 as
-// a sum of two f64 by error-free transformations (Dekker 1971, with fma).
+// pow(x, y) = exp(y log x) with the logarithm in more than twice the bits that the result keeps: for f32 in f64, for
+// f64 as a sum of two f64 by error-free transformations (Dekker 1971, with fma).
 #include "compile/emit_llvm/math/parts.hpp"
 
 namespace rlx::emit_llvm::math {
 
 namespace {
 
-struct Pair { V high, low; };
+struct Pair {
+  V high, low;
+};
 Pair two_sum(V a, V b) {
   const V s = a + b, t = s - a;
   return {s, (a - (s - t)) + (b - t)};
@@ -55,8 +57,10 @@ V power_f64(V x, V y) {
 V power_f32(V x, V y) {
   const LogParts p = log_parts(to_f64(x));
   const V s = p.f / (p.f + 2.0), z = s * s;
-  const V log2 = fma(s, polynomial(z, {2.8853900817778486, 0.9617966941160022, 0.5770779415528456, 0.41220933809112853,
-                                       0.31990204053749144, 0.2829543023848633}), p.e);
+  const V log2 = fma(s,
+                     polynomial(z, {2.8853900817778486, 0.9617966941160022, 0.5770779415528456, 0.41220933809112853,
+                                    0.31990204053749144, 0.2829543023848633}),
+                     p.e);
   V t = to_f64(y) * log2;
   t = select(lt(t, -300.0), -300.0, t);
   t = select(gt(t, 300.0), 300.0, t);

@@ -9,7 +9,8 @@ V tanh(V x) {
     return copysign(t / (t + 2.0), x);
   }
   const V z = x * x;
-  const V small = fma(x * z, polynomial(z, {-0.333332807, 0.133313835, -0.0537340194, 0.0206181761, -0.00567935919}), x);
+  const V small =
+      fma(x * z, polynomial(z, {-0.333332807, 0.133313835, -0.0537340194, 0.0206181761, -0.00567935919}), x);
   const V large = 1.0 - 2.0 / (exp(size * 2.0) + 1.0);
   return copysign(select(lt(size, 0.625), small, large), x);  // the sign of -0 too
 }

@@ -1,8 +1,9 @@
 // Reduction by multiples of pi / 2, and the two kernels.
 //
 // Up to a bound, Cody and Waite's three constants with fma: n * high is a multiple of the last bit of high and the
-// difference to x is below 1, so the first step is exact. Beyond it, lane by lane, Payne and Hanek (Radian reduction for
-// trigonometric functions, SIGNUM 18, 1983): the product of the mantissa with those bits of 2 / pi that matter modulo 4.
+// difference to x is below 1, so the first step is exact. Beyond it, lane by lane, Payne and Hanek (Radian reduction
+// for trigonometric functions, SIGNUM 18, 1983): the product of the mantissa with those bits of 2 / pi that matter
+// modulo 4.
 #include "compile/emit_llvm/math/parts.hpp"
 
 #include <array>
@@ -13,11 +14,27 @@ namespace rlx::emit_llvm::math {
 namespace {
 
 /// Bits of 2 / pi after the binary point, after 64 zeros so that no exponent asks for bits before it.
-constexpr std::uint64_t two_over_pi[] = {
-    0, 0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0, 0x06492eea09d1921c,
-    0xfe1deb1cb129a73e, 0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
-    0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08,
-    0x56033046fc7b6bab, 0xf0cfbc209af4361d};
+constexpr std::uint64_t two_over_pi[] = {0,
+                                         0xa2f9836e4e441529,
+                                         0xfc2757d1f534ddc0,
+                                         0xdb6295993c439041,
+                                         0xfe5163abdebbc561,
+                                         0xb7246e3a424dd2e0,
+                                         0x06492eea09d1921c,
+                                         0xfe1deb1cb129a73e,
+                                         0xe88235f52ebb4484,
+                                         0xe99c7026b45f7e41,
+                                         0x3991d639835339f4,
+                                         0x9c845f8bbdf9283b,
+                                         0x1ff897ffde05980f,
+                                         0xef2f118b5a0a6d1f,
+                                         0x6d367ecf27cb09b7,
+                                         0x4f463f669e5fea2d,
+                                         0x7527bac7ebe5f17b,
+                                         0x3d0739f78a5292ea,
+                                         0x6bfb5fb11f8d5d08,
+                                         0x56033046fc7b6bab,
+                                         0xf0cfbc209af4361d};
 constexpr int words = sizeof two_over_pi / sizeof two_over_pi[0];
 
 LLVMValueRef table(Ir& ir) {
@@ -67,10 +84,12 @@ TrigParts payne_hanek(V x) {
   // 2^(2 - zeros) in quarter turns times the top bits: 53 of them, then the next 53.
   const V unit = power_of_two(resize_unsigned(zeros, ir.i64) * -1.0 + 2);
   const V first = unsigned_to_float(resize_unsigned(lshr(normal, 75), ir.i64), ir.f64) * 1.1102230246251565e-16 * unit;
-  const V second = unsigned_to_float(bits_and(resize_unsigned(lshr(normal, 22), ir.i64), (std::int64_t{1} << 53) - 1), ir.f64) *
-                   1.232595164407831e-32 * unit;
+  const V second =
+      unsigned_to_float(bits_and(resize_unsigned(lshr(normal, 22), ir.i64), (std::int64_t{1} << 53) - 1), ir.f64) *
+      1.232595164407831e-32 * unit;
   const V r = first * 1.5707963267948966;
-  const V tail = fma(first, number(first, 1.5707963267948966), -r) + fma(second, 1.5707963267948966, first * 6.123233995736766e-17);
+  const V tail = fma(first, number(first, 1.5707963267948966), -r) +
+                 fma(second, 1.5707963267948966, first * 6.123233995736766e-17);
   const V minus = negative ^ lt(as_bits(x), 0.0);
   const V sum = r + tail, rest = tail - (sum - r);
   const V quadrant = select(lt(as_bits(x), 0.0), -q, q);
@@ -90,8 +109,9 @@ LLVMValueRef helper(Ir& ir, LLVMTypeRef element, LLVMTypeRef& type) {
   const LLVMValueRef f = LLVMAddFunction(ir.m, symbol, type);
   LLVMSetLinkage(f, LLVMInternalLinkage);
   for (const char* word : {"noinline", "nounwind", "cold"})
-    LLVMAddAttributeAtIndex(f, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
-                            LLVMCreateEnumAttribute(ir.c, LLVMGetEnumAttributeKindForName(word, std::char_traits<char>::length(word)), 0));
+    LLVMAddAttributeAtIndex(
+        f, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
+        LLVMCreateEnumAttribute(ir.c, LLVMGetEnumAttributeKindForName(word, std::char_traits<char>::length(word)), 0));
   const LLVMBasicBlockRef back = ir.here();
   const LLVMValueRef outer = ir.fn;
   ir.fn = f;
@@ -127,10 +147,13 @@ TrigParts reduce_large(V x, V large, const TrigParts& t) {
     ir.at(head);
     const V i = ir.phi(ir.i32), pr = ir.phi(r.type()), pt = ir.phi(tail.type()), pq = ir.phi(q.type());
     const V all = one(ir.lane(argument, i));
-    auto put = [&](V into, unsigned k) { return ir.wrap(LLVMBuildInsertElement(ir.b, into.v, part(all, k).v, i.v, "")); };
+    auto put = [&](V into, unsigned k) {
+      return ir.wrap(LLVMBuildInsertElement(ir.b, into.v, part(all, k).v, i.v, ""));
+    };
     const V nr = put(pr, 0), nt = put(pt, 1), nq = put(pq, 2), next = i + 1;
     const LLVMBasicBlockRef end = ir.here();
-    for (auto [phi, first, later] : {std::array{i, ir.integer(ir.i32, 0), next}, std::array{pr, r, nr}, std::array{pt, tail, nt}, std::array{pq, q, nq}}) {
+    for (auto [phi, first, later] : {std::array{i, ir.integer(ir.i32, 0), next}, std::array{pr, r, nr},
+                                     std::array{pt, tail, nt}, std::array{pq, q, nq}}) {
       Ir::incoming(phi, first, before);
       Ir::incoming(phi, later, end);
     }
@@ -173,7 +196,8 @@ TrigParts reduce_half_pi(V x) {
   ir.jump(join);
   ir.at(join);
   TrigParts out{ir.phi(t.r.type()), ir.phi(t.tail.type()), ir.phi(t.q.type())};
-  for (auto [phi, fast, late] : {std::array{out.r, t.r, l.r}, std::array{out.tail, t.tail, l.tail}, std::array{out.q, t.q, l.q}}) {
+  for (auto [phi, fast, late] :
+       {std::array{out.r, t.r, l.r}, std::array{out.tail, t.tail, l.tail}, std::array{out.q, t.q, l.q}}) {
     Ir::incoming(phi, fast, from);
     Ir::incoming(phi, late, last);
   }
@@ -184,14 +208,16 @@ TrigParts reduce_half_pi(V x) {
 V sin_kernel(const TrigParts& t) {
   const V r = t.r, z = r * r;
   if (!is_f64(r)) return fma(r * z, polynomial(z, {-0.166666672, 0.00833332911, -0.000198392969, 2.71793988e-06}), r);
-  const V s = polynomial(z, {-0.16666666666666666, 0.008333333333333323, -0.00019841269841254386, 2.7557319213830425e-06,
-                             -2.505210481628842e-08, 1.6058354305962707e-10, -7.578078703409137e-13});
+  const V s =
+      polynomial(z, {-0.16666666666666666, 0.008333333333333323, -0.00019841269841254386, 2.7557319213830425e-06,
+                     -2.505210481628842e-08, 1.6058354305962707e-10, -7.578078703409137e-13});
   return r + fma(r * z, s, fma(z * -0.5, t.tail, t.tail));
 }
 
 V cos_kernel(const TrigParts& t) {
   const V r = t.r, z = r * r;
-  if (!is_f64(r)) return fma(z * z, polynomial(z, {0.0416666456, -0.00138873386, 2.44349521e-05}), fma(z, -0.5, number(z, 1.0)));
+  if (!is_f64(r))
+    return fma(z * z, polynomial(z, {0.0416666456, -0.00138873386, 2.44349521e-05}), fma(z, -0.5, number(z, 1.0)));
   const V c = polynomial(z, {0.041666666666666595, -0.001388888888887339, 2.480158728900321e-05, -2.755731420839401e-07,
                              2.0875703010208316e-09, -1.1358565175122885e-11});
   const V half = z * 0.5, w = 1.0 - half;

@@ -1,9 +1,10 @@
 // LIR: steps over planned buffers, and kernels whose bodies are regions of scalar operators.
 //
-// A *program* is a graph whose values are buffers (tensor types with a space). Its nodes, in order, are steps: lir.buffer,
-// lir.view, lir.kernel, lir.call, lir.copy, lir.while, lir.if. A *kernel body* holds, on rank-0 tensors, the elementwise
-// primitives (add, exp, select, ...), `constant`, and lir.load, lir.store, lir.for, lir.reduce, lir.if_then, lir.local,
-// lir.barrier. Indices are i64 and count elements from the start of a buffer, whatever its shape.
+// A *program* is a graph whose values are buffers (tensor types with a space). Its nodes, in order, are steps:
+// lir.buffer, lir.view, lir.kernel, lir.call, lir.copy, lir.while, lir.if. A *kernel body* holds, on rank-0 tensors,
+// the elementwise primitives (add, exp, select, ...), `constant`, and lir.load, lir.store, lir.for, lir.reduce,
+// lir.if_then, lir.local, lir.barrier. Indices are i64 and count elements from the start of a buffer, whatever its
+// shape.
 #pragma once
 #include <rlx/ir/attributes.hpp>
 #include <rlx/ir/graph.hpp>
@@ -16,30 +17,30 @@
 
 namespace rlx::lir {
 
-/// How a kernel's index space is executed; Kokkos' words. range and mdrange: every point of `extents` runs the body once,
-/// in any order, at the same time. team: `extents` counts the teams and `team` the threads of one; they share lir.local
-/// memory and meet at lir.barrier.
+/// How a kernel's index space is executed; Kokkos' words. range and mdrange: every point of `extents` runs the body
+/// once, in any order, at the same time. team: `extents` counts the teams and `team` the threads of one; they share
+/// lir.local memory and meet at lir.barrier.
 enum class Policy { range, mdrange, team };
 inline std::span<const std::string_view> enum_names(Policy) {
   static constexpr std::string_view names[] = {"range", "mdrange", "team"};
   return names;
 }
 
-/// lir.kernel(buffers...) (region(indices..., buffers...)): one index argument (i64[]) for each extent, then, under the team
-/// policy, one for each team dimension, then the buffers. No results; the region returns nothing.
+/// lir.kernel(buffers...) (region(indices..., buffers...)): one index argument (i64[]) for each extent, then, under the
+/// team policy, one for each team dimension, then the buffers. No results; the region returns nothing.
 struct KernelAttrs {
-  std::string name{};                  ///< Unique in the program; a C identifier.
+  std::string name{};  ///< Unique in the program; a C identifier.
   Policy policy = Policy::range;
-  std::vector<std::int64_t> extents{}; ///< Outermost first; the last one is contiguous in what the kernel writes.
+  std::vector<std::int64_t> extents{};  ///< Outermost first; the last one is contiguous in what the kernel writes.
   std::vector<std::int64_t> team{};
-  int writes = 1;                      ///< How many buffers, at the end of the list, the body stores to.
+  int writes = 1;  ///< How many buffers, at the end of the list, the body stores to.
   bool operator==(const KernelAttrs&) const = default;
-  static constexpr auto fields = std::tuple{
-      Field{"name", &KernelAttrs::name, "symbol of the kernel"},
-      Field{"policy", &KernelAttrs::policy, "range, mdrange or team"},
-      Field{"extents", &KernelAttrs::extents, "points of each dimension, or teams under the team policy"},
-      Field{"team", &KernelAttrs::team, "threads of a team in each dimension"},
-      Field{"writes", &KernelAttrs::writes, "buffers at the end of the list that are stored to"}};
+  static constexpr auto fields =
+      std::tuple{Field{"name", &KernelAttrs::name, "symbol of the kernel"},
+                 Field{"policy", &KernelAttrs::policy, "range, mdrange or team"},
+                 Field{"extents", &KernelAttrs::extents, "points of each dimension, or teams under the team policy"},
+                 Field{"team", &KernelAttrs::team, "threads of a team in each dimension"},
+                 Field{"writes", &KernelAttrs::writes, "buffers at the end of the list that are stored to"}};
 };
 
 /// Lifetime class of a buffer that the program makes. Transients live in the arena at `offset`; constants hold `value`;
@@ -52,17 +53,17 @@ inline std::span<const std::string_view> enum_names(Lifetime) {
 
 /// lir.buffer() -> buffer.
 struct BufferAttrs {
-  Type type = TensorType{};            ///< With a space other than `value`.
+  Type type = TensorType{};  ///< With a space other than `value`.
   Lifetime lifetime = Lifetime::transient;
   std::int64_t slab = 0, offset = -1;  ///< Bytes into the slab; -1 until the memory plan has run.
   HostTensor value{};                  ///< For constants.
   bool operator==(const BufferAttrs&) const = default;
-  static constexpr auto fields = std::tuple{
-      Field{"type", &BufferAttrs::type, "type of the buffer"},
-      Field{"lifetime", &BufferAttrs::lifetime, "transient, constant or output"},
-      Field{"slab", &BufferAttrs::slab, "slab of the arena"},
-      Field{"offset", &BufferAttrs::offset, "byte offset in the slab, -1: not planned"},
-      Field{"value", &BufferAttrs::value, "contents of a constant"}};
+  static constexpr auto fields =
+      std::tuple{Field{"type", &BufferAttrs::type, "type of the buffer"},
+                 Field{"lifetime", &BufferAttrs::lifetime, "transient, constant or output"},
+                 Field{"slab", &BufferAttrs::slab, "slab of the arena"},
+                 Field{"offset", &BufferAttrs::offset, "byte offset in the slab, -1: not planned"},
+                 Field{"value", &BufferAttrs::value, "contents of a constant"}};
 };
 
 /// lir.view(buffer) -> buffer: the same memory from element `offset` on, under another type.
@@ -76,45 +77,49 @@ struct ViewAttrs {
 
 /// lir.call(operands..., destinations...) -> resources: a record's launch. Sparse values come as their arrays.
 struct CallAttrs {
-  std::string record{};      ///< Name of the kernel record.
-  std::string op{};          ///< The operator it executes, with its attributes as text.
+  std::string record{};  ///< Name of the kernel record.
+  std::string op{};      ///< The operator it executes, with its attributes as text.
   std::string attributes{};
-  int operands = 0;          ///< How many of the values are operands; the rest are destination buffers.
+  int operands = 0;                       ///< How many of the values are operands; the rest are destination buffers.
   Types operand_types{}, result_types{};  ///< Of the operator, before sparse values were split.
-  Types resources{};         ///< Types of the resource results, in order.
+  Types resources{};                      ///< Types of the resource results, in order.
   bool operator==(const CallAttrs&) const = default;
-  static constexpr auto fields = std::tuple{
-      Field{"record", &CallAttrs::record, "name of the kernel record"}, Field{"op", &CallAttrs::op, "operator"},
-      Field{"attributes", &CallAttrs::attributes, "its attributes as text"},
-      Field{"operands", &CallAttrs::operands, "count of operands; destinations follow"},
-      Field{"operand_types", &CallAttrs::operand_types, "operand types of the operator"},
-      Field{"result_types", &CallAttrs::result_types, "result types of the operator"},
-      Field{"resources", &CallAttrs::resources, "types of resource results"}};
+  static constexpr auto fields =
+      std::tuple{Field{"record", &CallAttrs::record, "name of the kernel record"},
+                 Field{"op", &CallAttrs::op, "operator"},
+                 Field{"attributes", &CallAttrs::attributes, "its attributes as text"},
+                 Field{"operands", &CallAttrs::operands, "count of operands; destinations follow"},
+                 Field{"operand_types", &CallAttrs::operand_types, "operand types of the operator"},
+                 Field{"result_types", &CallAttrs::result_types, "result types of the operator"},
+                 Field{"resources", &CallAttrs::resources, "types of resource results"}};
 };
 
 /// lir.while() (region condition, region body): both regions capture the buffers of the
-/// program; the condition's region returns one bool[] buffer, read after its steps have run. The body updates the state in place.
+/// program; the condition's region returns one bool[] buffer, read after its steps have run. The body updates the state
+/// in place.
 struct LoopAttrs {
   std::int64_t max_trips = -1;  ///< One trip more is a NumericalError; -1: no bound.
   bool operator==(const LoopAttrs&) const = default;
-  static constexpr auto fields = std::tuple{Field{"max_trips", &LoopAttrs::max_trips, "upper bound of the trip count, -1: none"}};
+  static constexpr auto fields =
+      std::tuple{Field{"max_trips", &LoopAttrs::max_trips, "upper bound of the trip count, -1: none"}};
 };
 
 /// lir.if(predicate buffer) (region then, region else): steps.
 
-/// lir.for(lower, upper, carried...) (region(i, carried...)): i runs from lower (inclusive) to upper (exclusive); results
-/// are the carried values after the last trip.
+/// lir.for(lower, upper, carried...) (region(i, carried...)): i runs from lower (inclusive) to upper (exclusive);
+/// results are the carried values after the last trip.
 struct ForAttrs {
   std::int64_t step = 1;
   bool independent = false;  ///< Trips may run at the same time (no carried values): vector lanes may be used.
   bool operator==(const ForAttrs&) const = default;
-  static constexpr auto fields = std::tuple{Field{"step", &ForAttrs::step, "increment, positive"},
-                                            Field{"independent", &ForAttrs::independent, "trips may run at the same time"}};
+  static constexpr auto fields =
+      std::tuple{Field{"step", &ForAttrs::step, "increment, positive"},
+                 Field{"independent", &ForAttrs::independent, "trips may run at the same time"}};
 };
 
-// lir.reduce(lower, upper, identities...) (region term(i) -> values, region combine(a..., b...) -> values): the combination
-// of all terms with the identities, in an order that the emitter fixes independently of the number of threads. The
-// identities must be neutral, since an emitter may use them once a lane.
+// lir.reduce(lower, upper, identities...) (region term(i) -> values, region combine(a..., b...) -> values): the
+// combination of all terms with the identities, in an order that the emitter fixes independently of the number of
+// threads. The identities must be neutral, since an emitter may use them once a lane.
 
 /// lir.local() -> buffer in Space::local, one a team, uninitialised.
 struct LocalAttrs {
@@ -123,7 +128,8 @@ struct LocalAttrs {
   static constexpr auto fields = std::tuple{Field{"type", &LocalAttrs::type, "type of the buffer, space local"}};
 };
 
-/// lir.check(condition bool[], index i64[]) in a body: in checked mode a false condition records the first offending index.
+/// lir.check(condition bool[], index i64[]) in a body: in checked mode a false condition records the first offending
+/// index.
 struct CheckAttrs {
   std::string what{};  ///< "gather index", as the error says it.
   bool operator==(const CheckAttrs&) const = default;

@@ -18,17 +18,17 @@ class Builder;
 
 /// Facts of one device that lowering depends on. Part of the cache key.
 struct Target {
-  std::string device{};             ///< "cpu", "oneapi": the backend's folder.
-  std::string description{};        ///< Triple, features, driver and library versions: whatever changes generated code.
-  DTypeSet storage = storable;      ///< Element types that buffers may hold.
+  std::string device{};         ///< "cpu", "oneapi": the backend's folder.
+  std::string description{};    ///< Triple, features, driver and library versions: whatever changes generated code.
+  DTypeSet storage = storable;  ///< Element types that buffers may hold.
   DTypeSet compute = numbers | DTypeSet{DType::boolean};  ///< Element types that kernel bodies may compute in.
-  std::int64_t alignment = 64;      ///< Of buffers in a slab, bytes.
+  std::int64_t alignment = 64;                            ///< Of buffers in a slab, bytes.
   std::int64_t max_slab_bytes = INT64_MAX;
-  std::int64_t max_team_threads = 1;   ///< 1: no team policy.
-  std::int64_t local_bytes = 0;        ///< Local memory of a team.
-  int vector_lanes_f32 = 1;            ///< Lanes that a kernel body gets for contiguous work; 1 on SIMT devices.
-  bool generates_code = true;       ///< False: kernels are not generated, only records run.
-  bool interprets = false;          ///< MIR is run as it is by the host references; there is no LIR.
+  std::int64_t max_team_threads = 1;  ///< 1: no team policy.
+  std::int64_t local_bytes = 0;       ///< Local memory of a team.
+  int vector_lanes_f32 = 1;           ///< Lanes that a kernel body gets for contiguous work; 1 on SIMT devices.
+  bool generates_code = true;         ///< False: kernels are not generated, only records run.
+  bool interprets = false;            ///< MIR is run as it is by the host references; there is no LIR.
 };
 
 /// One operator instance as dispatch and records see it.
@@ -62,25 +62,28 @@ struct LaunchCall {
   BufferView workspace;
 };
 
-/// Runs the operator now, in the order of the queue. May throw NumericalError or DeviceError: never called from a kernel.
+/// Runs the operator now, in the order of the queue. May throw NumericalError or DeviceError: never called from a
+/// kernel.
 using Launch = void (*)(const LaunchCall&);
 /// Replaces the node by primitives and records of the same target.
 using Expand = Values (*)(Builder&, const Instance&, ValuesIn operands);
 
 /// One kernel of one device for one operator. The record holds the code, so claim and code cannot disagree.
 struct KernelRecord {
-  Required<std::string_view> name;      ///< "cpu.lapack_getrf": key in reports and in the text form.
+  Required<std::string_view> name;  ///< "cpu.lapack_getrf": key in reports and in the text form.
   Required<std::string_view> op;
   Required<std::string_view> provider;  ///< "handwritten" or "library:LAPACK".
-  std::vector<DTypeSet> dtypes{};       ///< One an operand; the last one serves the rest; empty: whatever the operator takes.
+  std::vector<DTypeSet>
+      dtypes{};  ///< One an operand; the last one serves the rest; empty: whatever the operator takes.
   Answer (*accepts)(const Instance&) = nullptr;  ///< What the dtype sets cannot say; a no states why.
   Required<std::variant<Launch, Expand>> action;
   std::int64_t (*workspace)(const Instance&) = nullptr;  ///< Bytes.
   std::vector<std::pair<int, int>> in_place{};           ///< (operand, result) pairs that may share memory.
   bool deterministic = true;
   bool synchronises = false;
-  double (*cost)(const Instance&) = nullptr;  ///< Seconds, roughly; chooses among several that accept. Null: first wins.
-  std::string_view where{};                   ///< Source file, for reports.
+  double (*cost)(const Instance&) =
+      nullptr;               ///< Seconds, roughly; chooses among several that accept. Null: first wins.
+  std::string_view where{};  ///< Source file, for reports.
 };
 
 }  // namespace rlx

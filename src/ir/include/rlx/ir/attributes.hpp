@@ -1,4 +1,5 @@
-// Attributes of operators: plain structs that list their fields once; comparison, printing and parsing follow from that.
+// Attributes of operators: plain structs that list their fields once; comparison, printing and parsing follow from
+// that.
 #pragma once
 #include <rlx/ir/host_tensor.hpp>
 #include <rlx/ir/text_reader.hpp>
@@ -16,13 +17,22 @@
 
 namespace rlx {
 
-/// One member of an attribute struct, for its `static constexpr auto fields = std::tuple{Field{"axis", &A::axis, "doc"}}`.
+/// One member of an attribute struct, for its `static constexpr auto fields = std::tuple{Field{"axis", &A::axis,
+/// "doc"}}`.
 template <class M>
-struct Field { std::string_view name; M member; std::string_view doc; };
-template <class M> Field(std::string_view, M, std::string_view) -> Field<M>;
+struct Field {
+  std::string_view name;
+  M member;
+  std::string_view doc;
+};
+template <class M>
+Field(std::string_view, M, std::string_view) -> Field<M>;
 
 namespace detail {
-struct AnyField { template <class T> constexpr operator T() const; };
+struct AnyField {
+  template <class T>
+  constexpr operator T() const;
+};
 template <class A, class... F>
 consteval std::size_t member_count() {
   if constexpr (requires { A{F{}..., AnyField{}}; }) return member_count<A, F..., AnyField>();
@@ -42,12 +52,14 @@ struct NoAttributes {
 
 /// How a member type is printed and parsed. An enumeration E takes part by a function `enum_names(E)` beside it, which
 /// returns the names of its values in order.
-template <class T> struct FieldCodec;
+template <class T>
+struct FieldCodec;
 
-#define RLX_FIELD_CODEC(T)                             \
-  template <> struct RLX_API FieldCodec<T> {           \
-    static void print(std::string& out, const T& v);   \
-    static T parse(TextReader& in);                    \
+#define RLX_FIELD_CODEC(T)                           \
+  template <>                                        \
+  struct RLX_API FieldCodec<T> {                     \
+    static void print(std::string& out, const T& v); \
+    static T parse(TextReader& in);                  \
   }
 RLX_FIELD_CODEC(bool);
 RLX_FIELD_CODEC(int);
@@ -60,7 +72,8 @@ RLX_FIELD_CODEC(Type);
 RLX_FIELD_CODEC(HostTensor);
 #undef RLX_FIELD_CODEC
 
-template <class E> requires std::is_enum_v<E>
+template <class E>
+  requires std::is_enum_v<E>
 struct FieldCodec<E> {
   static void print(std::string& out, const E& v) { out += enum_names(E{})[static_cast<std::size_t>(v)]; }
   static E parse(TextReader& in) {
@@ -90,13 +103,17 @@ struct FieldCodec<std::vector<T>> {
     std::vector<T> v;
     in.expect("[");
     if (in.accept("]")) return v;
-    do v.push_back(FieldCodec<T>::parse(in)); while (in.accept(","));
+    do v.push_back(FieldCodec<T>::parse(in));
+    while (in.accept(","));
     in.expect("]");
     return v;
   }
 };
 
-struct FieldDoc { std::string_view name, doc; std::string default_text; };
+struct FieldDoc {
+  std::string_view name, doc;
+  std::string default_text;
+};
 
 /// Any attribute struct, immutable and shared.
 class RLX_API AnyAttrs {
@@ -104,24 +121,32 @@ class RLX_API AnyAttrs {
   struct Table {
     const std::type_info* type;
     bool (*equal)(const void*, const void*);
-    void (*print)(std::string&, const void*);  ///< "{axis = 1}", only what differs from the default; "" if nothing does.
-    AnyAttrs (*parse)(TextReader&);            ///< Reads what print writes, including nothing.
+    void (*print)(std::string&,
+                  const void*);      ///< "{axis = 1}", only what differs from the default; "" if nothing does.
+    AnyAttrs (*parse)(TextReader&);  ///< Reads what print writes, including nothing.
     std::vector<FieldDoc> (*fields)();
     AnyAttrs (*substitute)(const void*, const Bindings&);
   };
 
   AnyAttrs() : AnyAttrs(NoAttributes{}) {}
-  template <Attributes A> AnyAttrs(A a);  // NOLINT: implicit, so that b.emit("softmax", x, SoftmaxAttrs{.axis = 1}) works
+  template <Attributes A>
+  AnyAttrs(A a);  // NOLINT: implicit, so that b.emit("softmax", x, SoftmaxAttrs{.axis = 1}) works
   /// Throws InternalError when it holds another struct.
-  template <class A> const A& as() const {
+  template <class A>
+  const A& as() const {
     if (*table_->type != typeid(A)) wrong_type(typeid(A));
     return *static_cast<const A*>(data_.get());
   }
-  template <class A> const A* get_if() const {
+  template <class A>
+  const A* get_if() const {
     return *table_->type == typeid(A) ? static_cast<const A*>(data_.get()) : nullptr;
   }
   void print(std::string& out) const { table_->print(out, data_.get()); }
-  std::string to_string() const { std::string s; print(s); return s; }
+  std::string to_string() const {
+    std::string s;
+    print(s);
+    return s;
+  }
   /// With symbols in dimensions and types replaced.
   AnyAttrs substitute(const Bindings& bindings) const { return table_->substitute(data_.get(), bindings); }
   const Table& table() const { return *table_; }
@@ -137,41 +162,53 @@ class RLX_API AnyAttrs {
 };
 
 namespace detail {
-/// Whether `a` and `b` print alike. The == of doubles would let a pass merge 0.0 with -0.0, and never a NaN with itself.
-template <class T> bool same_text(const T& a, const T& b) { return a == b; }
+/// Whether `a` and `b` print alike. The == of doubles would let a pass merge 0.0 with -0.0, and never a NaN with
+/// itself.
+template <class T>
+bool same_text(const T& a, const T& b) {
+  return a == b;
+}
 inline bool same_text(const double& a, const double& b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) || (a != a && b != b);
 }
-template <class T> bool same_text(const std::vector<T>& a, const std::vector<T>& b) {
+template <class T>
+bool same_text(const std::vector<T>& a, const std::vector<T>& b) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i)
     if (const T &x = a[i], &y = b[i]; !same_text(x, y)) return false;
   return true;
 }
-template <class A> bool same_attrs(const void* p, const void* q) {
+template <class A>
+bool same_attrs(const void* p, const void* q) {
   const A& a = *static_cast<const A*>(p);
   const A& b = *static_cast<const A*>(q);
   return std::apply([&](const auto&... f) { return (same_text(a.*(f.member), b.*(f.member)) && ...); }, A::fields);
 }
 
-template <class A> void print_attrs(std::string& out, const void* p) {
+template <class A>
+void print_attrs(std::string& out, const void* p) {
   const A& a = *static_cast<const A*>(p);
   const A defaults{};
   bool any = false;
-  std::apply([&](const auto&... f) {
-    ([&] {
-      const auto& v = a.*(f.member);
-      if (same_text(v, defaults.*(f.member))) return;
-      out += any ? ", " : "{";
-      any = true;
-      (out += f.name) += " = ";
-      FieldCodec<std::remove_cvref_t<decltype(v)>>::print(out, v);
-    }(), ...);
-  }, A::fields);
+  std::apply(
+      [&](const auto&... f) {
+        (
+            [&] {
+              const auto& v = a.*(f.member);
+              if (same_text(v, defaults.*(f.member))) return;
+              out += any ? ", " : "{";
+              any = true;
+              (out += f.name) += " = ";
+              FieldCodec<std::remove_cvref_t<decltype(v)>>::print(out, v);
+            }(),
+            ...);
+      },
+      A::fields);
   if (any) out += '}';
 }
 
-template <class A> AnyAttrs parse_attrs(TextReader& in) {
+template <class A>
+AnyAttrs parse_attrs(TextReader& in) {
   A a{};
   if (!in.accept("{")) return a;
   if (in.accept("}")) return a;
@@ -183,14 +220,18 @@ template <class A> AnyAttrs parse_attrs(TextReader& in) {
       if (s == key) in.fail_at(at, "attribute \"" + key + "\" is given twice");
     in.expect("=");
     bool found = false;
-    std::apply([&](const auto&... f) {
-      ([&] {
-        if (found || f.name != key) return;
-        found = true;
-        auto& member = a.*(f.member);
-        member = FieldCodec<std::remove_cvref_t<decltype(member)>>::parse(in);
-      }(), ...);
-    }, A::fields);
+    std::apply(
+        [&](const auto&... f) {
+          (
+              [&] {
+                if (found || f.name != key) return;
+                found = true;
+                auto& member = a.*(f.member);
+                member = FieldCodec<std::remove_cvref_t<decltype(member)>>::parse(in);
+              }(),
+              ...);
+        },
+        A::fields);
     if (!found) in.fail_at(at, "there is no attribute \"" + key + "\"");
     seen.push_back(key);
   } while (in.accept(","));
@@ -198,34 +239,45 @@ template <class A> AnyAttrs parse_attrs(TextReader& in) {
   return a;
 }
 
-template <class A> std::vector<FieldDoc> field_docs() {
+template <class A>
+std::vector<FieldDoc> field_docs() {
   std::vector<FieldDoc> docs;
   const A defaults{};
-  std::apply([&](const auto&... f) {
-    ([&] {
-      FieldDoc d{f.name, f.doc, {}};
-      FieldCodec<std::remove_cvref_t<decltype(defaults.*(f.member))>>::print(d.default_text, defaults.*(f.member));
-      docs.push_back(std::move(d));
-    }(), ...);
-  }, A::fields);
+  std::apply(
+      [&](const auto&... f) {
+        (
+            [&] {
+              FieldDoc d{f.name, f.doc, {}};
+              FieldCodec<std::remove_cvref_t<decltype(defaults.*(f.member))>>::print(d.default_text,
+                                                                                     defaults.*(f.member));
+              docs.push_back(std::move(d));
+            }(),
+            ...);
+      },
+      A::fields);
   return docs;
 }
 
-template <class T> void substitute_field(T&, const Bindings&) {}
+template <class T>
+void substitute_field(T&, const Bindings&) {}
 inline void substitute_field(Dim& d, const Bindings& b) { d = d.substitute(b); }
 inline void substitute_field(Type& t, const Bindings& b) { t = rlx::substitute(t, b); }
-template <class T> void substitute_field(std::vector<T>& list, const Bindings& b) {
-  if constexpr (std::is_same_v<T, Dim> || std::is_same_v<T, Type>) for (T& t : list) substitute_field(t, b);
+template <class T>
+void substitute_field(std::vector<T>& list, const Bindings& b) {
+  if constexpr (std::is_same_v<T, Dim> || std::is_same_v<T, Type>)
+    for (T& t : list) substitute_field(t, b);
 }
 
-template <class A> AnyAttrs substitute_attrs(const void* p, const Bindings& bindings) {
+template <class A>
+AnyAttrs substitute_attrs(const void* p, const Bindings& bindings) {
   A a = *static_cast<const A*>(p);
   std::apply([&](const auto&... f) { (substitute_field(a.*(f.member), bindings), ...); }, A::fields);
   return a;
 }
 
-template <class A> const AnyAttrs::Table attrs_table{
-    &typeid(A), same_attrs<A>, print_attrs<A>, parse_attrs<A>, field_docs<A>, substitute_attrs<A>};
+template <class A>
+const AnyAttrs::Table attrs_table{&typeid(A),     same_attrs<A>, print_attrs<A>,
+                                  parse_attrs<A>, field_docs<A>, substitute_attrs<A>};
 }  // namespace detail
 
 template <Attributes A>

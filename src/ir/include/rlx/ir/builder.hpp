@@ -1,4 +1,5 @@
-// Emits nodes into a graph: checks constraints and infers types at once, so that a graph under construction is always legal.
+// Emits nodes into a graph: checks constraints and infers types at once, so that a graph under construction is always
+// legal.
 #pragma once
 #include <rlx/ir/graph.hpp>
 
@@ -43,7 +44,8 @@ class RLX_API Builder {
   Value value(ValueId id) { return {this, id}; }
   Values values(const std::vector<ValueId>& ids);
 
-  /// One node; without attributes it gets the operator's defaults. Throws VerifyError, naming the operator, the constraint and the location, when the instance is refused.
+  /// One node; without attributes it gets the operator's defaults. Throws VerifyError, naming the operator, the
+  /// constraint and the location, when the instance is refused.
   Values emit(std::string_view op, ValuesIn operands, AnyAttrs attrs = {}, std::span<const RegionBody> regions = {});
   Values emit(std::string_view op, std::initializer_list<Value> operands, AnyAttrs attrs = {}) {
     return emit(op, ValuesIn(operands.begin(), operands.size()), std::move(attrs));
@@ -65,8 +67,8 @@ class RLX_API Builder {
   std::int32_t origin() const { return origin_; }
 
  private:
-  Values place(const Op& op, ValuesIn operands, AnyAttrs attrs, const std::function<std::vector<RegionId>(NodeId)>& fill,
-               std::string record);
+  Values place(const Op& op, ValuesIn operands, AnyAttrs attrs,
+               const std::function<std::vector<RegionId>(NodeId)>& fill, std::string record);
   RegionId fill_region(NodeId owner, const Types& argument_types, const RegionBody& body);
   Graph* graph_;
   const Registry* registry_;

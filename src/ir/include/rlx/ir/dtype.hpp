@@ -14,21 +14,41 @@ namespace rlx {
 /// c64 is two f32, c128 two f64. i4 packs two elements a byte, the low nibble first. The f8 types are OCP's e4m3fn and
 /// e5m2 and their fnuz variants, which are types of their own.
 enum class DType : std::uint8_t {
-  f16, bf16, f32, f64, c64, c128,
-  i4, i8, i16, i32, i64, u8, u16, u32, u64,
+  f16,
+  bf16,
+  f32,
+  f64,
+  c64,
+  c128,
+  i4,
+  i8,
+  i16,
+  i32,
+  i64,
+  u8,
+  u16,
+  u32,
+  u64,
   boolean,
-  f8e4m3fn, f8e5m2, f8e4m3fnuz, f8e5m2fnuz,
+  f8e4m3fn,
+  f8e5m2,
+  f8e4m3fnuz,
+  f8e5m2fnuz,
 };
 
 inline constexpr int dtype_count = 20;
 
 namespace detail {
-struct DTypeRow { std::string_view name; int bits; char kind; };  // kind: f c i u b
+struct DTypeRow {
+  std::string_view name;
+  int bits;
+  char kind;
+};  // kind: f c i u b
 inline constexpr std::array<DTypeRow, dtype_count> dtype_rows{{
-    {"f16", 16, 'f'}, {"bf16", 16, 'f'}, {"f32", 32, 'f'}, {"f64", 64, 'f'}, {"c64", 64, 'c'}, {"c128", 128, 'c'},
-    {"i4", 4, 'i'}, {"i8", 8, 'i'}, {"i16", 16, 'i'}, {"i32", 32, 'i'}, {"i64", 64, 'i'},
-    {"u8", 8, 'u'}, {"u16", 16, 'u'}, {"u32", 32, 'u'}, {"u64", 64, 'u'}, {"bool", 8, 'b'},
-    {"f8e4m3fn", 8, 'f'}, {"f8e5m2", 8, 'f'}, {"f8e4m3fnuz", 8, 'f'}, {"f8e5m2fnuz", 8, 'f'},
+    {"f16", 16, 'f'},   {"bf16", 16, 'f'},    {"f32", 32, 'f'},   {"f64", 64, 'f'},       {"c64", 64, 'c'},
+    {"c128", 128, 'c'}, {"i4", 4, 'i'},       {"i8", 8, 'i'},     {"i16", 16, 'i'},       {"i32", 32, 'i'},
+    {"i64", 64, 'i'},   {"u8", 8, 'u'},       {"u16", 16, 'u'},   {"u32", 32, 'u'},       {"u64", 64, 'u'},
+    {"bool", 8, 'b'},   {"f8e4m3fn", 8, 'f'}, {"f8e5m2", 8, 'f'}, {"f8e4m3fnuz", 8, 'f'}, {"f8e5m2fnuz", 8, 'f'},
 }};
 }  // namespace detail
 
@@ -63,7 +83,9 @@ class DTypeSet {
  public:
   constexpr DTypeSet() = default;
   constexpr DTypeSet(DType t) : bits_(1u << static_cast<int>(t)) {}
-  constexpr DTypeSet(std::initializer_list<DType> ts) { for (DType t : ts) bits_ |= 1u << static_cast<int>(t); }
+  constexpr DTypeSet(std::initializer_list<DType> ts) {
+    for (DType t : ts) bits_ |= 1u << static_cast<int>(t);
+  }
   constexpr bool contains(DType t) const { return bits_ >> static_cast<int>(t) & 1u; }
   constexpr bool empty() const { return bits_ == 0; }
   constexpr DTypeSet operator|(DTypeSet o) const { return from_bits(bits_ | o.bits_); }
@@ -79,7 +101,11 @@ class DTypeSet {
   }
 
  private:
-  static constexpr DTypeSet from_bits(std::uint32_t b) { DTypeSet s; s.bits_ = b; return s; }
+  static constexpr DTypeSet from_bits(std::uint32_t b) {
+    DTypeSet s;
+    s.bits_ = b;
+    return s;
+  }
   std::uint32_t bits_ = 0;
 };
 

@@ -1,4 +1,5 @@
-// Every exception that rlx throws. Each one is a typed fact about the input or the machine; none is thrown from a kernel.
+// Every exception that rlx throws. Each one is a typed fact about the input or the machine; none is thrown from a
+// kernel.
 #pragma once
 #include <rlx/ir/export.hpp>
 

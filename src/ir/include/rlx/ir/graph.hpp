@@ -1,4 +1,5 @@
-// The one graph of all levels: nodes with several results, in regions. HIR, MIR and LIR differ only in what verify() demands.
+// The one graph of all levels: nodes with several results, in regions. HIR, MIR and LIR differ only in what verify()
+// demands.
 #pragma once
 #include <rlx/ir/attributes.hpp>
 
@@ -37,13 +38,13 @@ struct Node {
 
 struct ValueInfo {
   Type type;
-  NodeId node = -1;     ///< The node whose result it is; -1 for a region's argument.
+  NodeId node = -1;        ///< The node whose result it is; -1 for a region's argument.
   std::int32_t index = 0;  ///< Which result or argument.
-  RegionId region = 0;  ///< The region that defines it.
+  RegionId region = 0;     ///< The region that defines it.
 };
 
-/// Arguments, nodes in order, results. In HIR and MIR a region uses only its own values and its arguments; in LIR it may
-/// use those of the regions around it.
+/// Arguments, nodes in order, results. In HIR and MIR a region uses only its own values and its arguments; in LIR it
+/// may use those of the regions around it.
 struct Region {
   std::vector<ValueId> arguments{}, results{};
   std::vector<NodeId> nodes{};
@@ -89,7 +90,8 @@ class RLX_API Graph {
   void place_node(NodeId id, RegionId parent, Node node, const Types& result_types);
 
  private:
-  // Deques, so that references to nodes, types and regions stay valid while the graph grows: rules hold them across emission.
+  // Deques, so that references to nodes, types and regions stay valid while the graph grows: rules hold them across
+  // emission.
   std::deque<Node> nodes_;
   std::deque<ValueInfo> values_;
   std::deque<Region> regions_;

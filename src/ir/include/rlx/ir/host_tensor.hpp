@@ -28,7 +28,8 @@ class RLX_API HostTensor {
   static HostTensor scalar_i64(DType dtype, std::int64_t value);
   /// Takes over memory that `owner` keeps alive (a mapped file, another library's array); `bytes` as byte_size says.
   /// Copies at once when `data` is not aligned to the element type.
-  static HostTensor view(DType dtype, std::vector<std::int64_t> shape, const void* data, std::shared_ptr<const void> owner);
+  static HostTensor view(DType dtype, std::vector<std::int64_t> shape, const void* data,
+                         std::shared_ptr<const void> owner);
 
   DType dtype() const { return dtype_; }
   const std::vector<std::int64_t>& shape() const { return shape_; }
@@ -38,8 +39,14 @@ class RLX_API HostTensor {
 
   const std::byte* data() const { return data_; }
   std::byte* mutable_data();  ///< Unshares first.
-  template <class T> std::span<const T> as() const { return {reinterpret_cast<const T*>(data_), static_cast<std::size_t>(numel_)}; }
-  template <class T> std::span<T> as_mutable() { return {reinterpret_cast<T*>(mutable_data()), static_cast<std::size_t>(numel_)}; }
+  template <class T>
+  std::span<const T> as() const {
+    return {reinterpret_cast<const T*>(data_), static_cast<std::size_t>(numel_)};
+  }
+  template <class T>
+  std::span<T> as_mutable() {
+    return {reinterpret_cast<T*>(mutable_data()), static_cast<std::size_t>(numel_)};
+  }
 
   /// Element `i` of the row-major order, converted; ArgumentError when there is none. Complex elements give their real
   /// part to the real readers.
@@ -64,8 +71,10 @@ class RLX_API HostTensor {
 
  private:
   std::int64_t check_index(std::int64_t i) const;
-  template <class F> auto read(std::int64_t i, F f) const;
-  template <class I> void set_integer(std::int64_t i, I v);
+  template <class F>
+  auto read(std::int64_t i, F f) const;
+  template <class I>
+  void set_integer(std::int64_t i, I v);
   void store_bits(std::int64_t i, std::uint64_t bits);
 
   DType dtype_ = DType::f32;
@@ -79,7 +88,8 @@ class RLX_API HostTensor {
 /// Product of dimensions; throws MemoryError on overflow and ArgumentError on a negative one.
 RLX_API std::int64_t element_count(std::span<const std::int64_t> shape);
 
-// Bit patterns of the small floats, rounded to nearest even. Overflow gives infinity, or NaN where the type has none (e4m3fn).
+// Bit patterns of the small floats, rounded to nearest even. Overflow gives infinity, or NaN where the type has none
+// (e4m3fn).
 RLX_API std::uint16_t f16_bits(double v);
 RLX_API double f16_value(std::uint16_t bits);
 RLX_API std::uint16_t bf16_bits(double v);

@@ -11,7 +11,9 @@ namespace rlx {
 enum class Meaning : std::uint8_t { primitive, composite, extern_ };
 enum class RuleKind : std::uint8_t { given, derived, never };
 
-struct ConstraintDoc { std::string_view id, text; };
+struct ConstraintDoc {
+  std::string_view id, text;
+};
 
 /// A sample with erased attributes.
 struct AnySample : SampleBase {
@@ -42,7 +44,10 @@ class RLX_API Op {
   /// Throws InternalError for a composite: evaluate its decomposition instead.
   virtual HostValues reference(const AnyAttrs&, const ReferenceCall&) const = 0;
 
-  struct RuleInfo { RuleKind kind; std::string_view why; };
+  struct RuleInfo {
+    RuleKind kind;
+    std::string_view why;
+  };
   RuleInfo vjp_rule() const { return vjp_; }
   RuleInfo jvp_rule() const { return jvp_; }
   RuleInfo batch_rule() const { return batch_; }
@@ -68,7 +73,8 @@ class RLX_API Op {
 };
 
 /// Wraps a definition, which must outlive the operator (definitions are constants).
-template <Attributes A> std::unique_ptr<Op> erase(const OpDef<A>& def);
+template <Attributes A>
+std::unique_ptr<Op> erase(const OpDef<A>& def);
 
 }  // namespace rlx
 

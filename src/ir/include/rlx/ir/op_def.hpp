@@ -18,13 +18,17 @@ namespace rlx {
 /// A slot without default: leaving it out does not compile.
 template <class T>
 struct Required {
-  template <class U> requires std::convertible_to<U, T>
+  template <class U>
+    requires std::convertible_to<U, T>
   constexpr Required(U u) : value(u) {}
   T value;
 };
-struct Derived {};                       ///< Follow the decomposition.
-struct Never { std::string_view why; };  ///< Asking is an error that quotes `why`.
-template <class Fn> using Rule = Required<std::variant<Fn, Derived, Never>>;
+struct Derived {};  ///< Follow the decomposition.
+struct Never {
+  std::string_view why;
+};  ///< Asking is an error that quotes `why`.
+template <class Fn>
+using Rule = Required<std::variant<Fn, Derived, Never>>;
 
 /// `any` takes whatever kind comes (calls of LIR).
 enum class OperandKind : std::uint8_t { tensor, sparse, resource, token, any };
@@ -40,15 +44,27 @@ struct Operand {
 
 /// One numbered requirement. `id` appears in the error, in the manual and in the sample that must break it.
 template <class A>
-struct Constraint { std::string_view id, text; Answer (*holds)(const A&, const Signature&); };
+struct Constraint {
+  std::string_view id, text;
+  Answer (*holds)(const A&, const Signature&);
+};
 
 // --- Meaning: exactly one of three.
 /// An operator of MIR; `reference` computes it on the host, slowly and obviously.
-template <class A> struct Primitive { HostValues (*reference)(const A&, const ReferenceCall&); };
+template <class A>
+struct Primitive {
+  HostValues (*reference)(const A&, const ReferenceCall&);
+};
 /// The decomposition is the meaning, and the body of the common-IR path.
-template <class A> struct Composite { Values (*decompose)(Builder&, const A&, ValuesIn); };
+template <class A>
+struct Composite {
+  Values (*decompose)(Builder&, const A&, ValuesIn);
+};
 /// No decomposition and no primitive form: a library's sparse factorization. Its reference may be slow and small.
-template <class A> struct Extern { HostValues (*reference)(const A&, const ReferenceCall&); };
+template <class A>
+struct Extern {
+  HostValues (*reference)(const A&, const ReferenceCall&);
+};
 
 // --- What the rules are called with.
 template <class A>
@@ -80,7 +96,8 @@ struct JvpCall {
   const Node& node;
 };
 /// One Value a result, absent where the tangent is zero.
-template <class A> using Jvp = Values (*)(const JvpCall<A>&);
+template <class A>
+using Jvp = Values (*)(const JvpCall<A>&);
 
 template <class A>
 struct BatchCall {
@@ -92,29 +109,40 @@ struct BatchCall {
   const Graph& graph;
   const Node& node;
 };
-struct Batched { Values out; std::vector<int> axes; };
-template <class A> using Batch = Batched (*)(const BatchCall<A>&);
+struct Batched {
+  Values out;
+  std::vector<int> axes;
+};
+template <class A>
+using Batch = Batched (*)(const BatchCall<A>&);
 
 /// Sharding as a factor map. Each factor names one way to cut the iteration space; every operand and result dimension
 /// is tied to a factor (-1: replicated). A factor absent from the results is reduced and leaves partial sums.
 struct ShardRule {
   enum class Kind : std::uint8_t { passed, reduced, halo, whole };
-  struct Factor { Kind kind = Kind::passed; int halo = 0; };
+  struct Factor {
+    Kind kind = Kind::passed;
+    int halo = 0;
+  };
   std::vector<Factor> factors{};
   std::vector<std::vector<int>> operands{}, results{};
 };
-template <class A> using Shard = ShardRule (*)(const A&, const Signature&);
+template <class A>
+using Shard = ShardRule (*)(const A&, const Signature&);
 
 /// Floating-point (or integer) operations and bytes of memory that must move at least.
-struct Cost { Dim flops, bytes; };
-template <class A> using CostRule = Cost (*)(const A&, const Signature&);
+struct Cost {
+  Dim flops, bytes;
+};
+template <class A>
+using CostRule = Cost (*)(const A&, const Signature&);
 
 enum class Trait : std::uint8_t {
   none = 0,
-  elementwise = 1,   ///< Same-shaped tensors in and out, one scalar function an element; legal on scalars in LIR.
-  indexing = 2,      ///< Each result element is one operand element (or a constant) chosen by position.
-  lir = 4,           ///< Legal only in LIR.
-  constant = 8,      ///< No operands, the value is in the attributes.
+  elementwise = 1,  ///< Same-shaped tensors in and out, one scalar function an element; legal on scalars in LIR.
+  indexing = 2,     ///< Each result element is one operand element (or a constant) chosen by position.
+  lir = 4,          ///< Legal only in LIR.
+  constant = 8,     ///< No operands, the value is in the attributes.
 };
 constexpr Trait operator|(Trait a, Trait b) { return static_cast<Trait>(static_cast<int>(a) | static_cast<int>(b)); }
 constexpr bool has(Trait set, Trait t) { return (static_cast<int>(set) & static_cast<int>(t)) != 0; }

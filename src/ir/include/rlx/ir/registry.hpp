@@ -17,7 +17,10 @@ class RLX_API Registry {
   Registry& operator=(Registry&&) = default;
 
   /// Throws ArgumentError when the name is taken.
-  template <Attributes A> void add(const OpDef<A>& def) { add(erase(def)); }
+  template <Attributes A>
+  void add(const OpDef<A>& def) {
+    add(erase(def));
+  }
   void add(std::unique_ptr<Op> op);
 
   const Op* find(std::string_view name) const;

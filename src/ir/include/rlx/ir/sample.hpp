@@ -54,12 +54,30 @@ struct Sample : SampleBase {
 /// Reads as a sentence: sample<A>({f32({2, 3})}, {.axis = 1}).expects({{...}}).within(1e-6).
 template <class A>
 struct SampleBuilder : Sample<A> {
-  SampleBuilder&& expects(std::vector<std::vector<double>> e) && { this->expect = std::move(e); return std::move(*this); }
-  SampleBuilder&& breaking(std::string_view id) && { this->breaks = id; return std::move(*this); }
-  SampleBuilder&& within(double rtol) && { this->rtol = rtol; return std::move(*this); }
-  SampleBuilder&& exact() && { this->rtol = 0; return std::move(*this); }
-  SampleBuilder&& without_gradients() && { this->gradients = false; return std::move(*this); }
-  SampleBuilder&& with(RegionBody r) && { this->regions.push_back(std::move(r)); return std::move(*this); }
+  SampleBuilder&& expects(std::vector<std::vector<double>> e) && {
+    this->expect = std::move(e);
+    return std::move(*this);
+  }
+  SampleBuilder&& breaking(std::string_view id) && {
+    this->breaks = id;
+    return std::move(*this);
+  }
+  SampleBuilder&& within(double rtol) && {
+    this->rtol = rtol;
+    return std::move(*this);
+  }
+  SampleBuilder&& exact() && {
+    this->rtol = 0;
+    return std::move(*this);
+  }
+  SampleBuilder&& without_gradients() && {
+    this->gradients = false;
+    return std::move(*this);
+  }
+  SampleBuilder&& with(RegionBody r) && {
+    this->regions.push_back(std::move(r));
+    return std::move(*this);
+  }
 };
 template <class A>
 SampleBuilder<A> sample(std::vector<SampleOperand> in, A attrs = {}) {

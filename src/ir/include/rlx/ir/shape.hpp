@@ -23,7 +23,9 @@ using SymbolTable = std::map<std::string, SymbolInfo, std::less<>>;
 /// Values given to symbols when a program is specialised or called.
 using Bindings = std::map<std::string, std::int64_t, std::less<>>;
 
-namespace detail { struct DimPolynomial; }
+namespace detail {
+struct DimPolynomial;
+}
 
 /// A constant, or a sum of products of symbols, `floordiv(d, c)` and `mod(d, c)` with constants c > 0. Canonical: equal
 /// polynomials compare equal. Overflow of a coefficient, more than 1024 factors or 32 nested floordiv and mod throw
@@ -60,7 +62,9 @@ class RLX_API Dim {
 };
 
 /// Inclusive bounds of `d` over all values of its symbols; saturates at the limits of int64.
-struct DimBounds { std::int64_t lower, upper; };
+struct DimBounds {
+  std::int64_t lower, upper;
+};
 RLX_API DimBounds bounds(const Dim& d, const SymbolTable& symbols);
 /// Largest known divisor of every value of `d` (0 for the constant 0).
 RLX_API std::int64_t divisor(const Dim& d, const SymbolTable& symbols);
@@ -82,8 +86,17 @@ struct Answer {
 
   Answer() = default;
   Answer(bool holds) : kind(holds ? Kind::yes : Kind::no) {}  // NOLINT: constraints are written as plain conditions
-  static Answer no(std::string why) { Answer a{false}; a.why = std::move(why); return a; }
-  static Answer needs(Predicate p) { Answer a; a.kind = Kind::needs; a.predicates.push_back(std::move(p)); return a; }
+  static Answer no(std::string why) {
+    Answer a{false};
+    a.why = std::move(why);
+    return a;
+  }
+  static Answer needs(Predicate p) {
+    Answer a;
+    a.kind = Kind::needs;
+    a.predicates.push_back(std::move(p));
+    return a;
+  }
   bool is_no() const { return kind == Kind::no; }
   /// Both must hold; the first refusal wins, needed predicates add up.
   RLX_API friend Answer operator&&(Answer a, Answer b);

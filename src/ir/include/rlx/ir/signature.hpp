@@ -19,7 +19,8 @@ struct RLX_API Signature {
   const SymbolTable* symbols = nullptr;
 
   std::size_t size() const { return types.size(); }
-  /// Operand `i` as the kind its declaration promises; InternalError otherwise (kinds are checked before any rule runs).
+  /// Operand `i` as the kind its declaration promises; InternalError otherwise (kinds are checked before any rule
+  /// runs).
   const TensorType& tensor(std::size_t i) const;
   const SparseType& sparse(std::size_t i) const;
   const ResourceType& resource(std::size_t i) const;

@@ -34,8 +34,8 @@ class RLX_API TextReader {
   std::string record_id();
   std::int64_t integer();
   std::uint64_t unsigned_integer();
-  double number();        ///< Also inf, -inf, nan; exact for what print_number writes.
-  std::string quoted();   ///< "..." with \" \\ \n \t \xHH, on one line.
+  double number();       ///< Also inf, -inf, nan; exact for what print_number writes.
+  std::string quoted();  ///< "..." with \" \\ \n \t \xHH, on one line.
   /// What print_name writes: an identifier or a quoted string.
   std::string name();
   /// Text up to the bracket that closes the one just before the cursor; the closing bracket is consumed.
@@ -68,7 +68,8 @@ class RLX_API TextReader {
  private:
   void skip_blanks();
   std::string_view run(bool (*wanted)(char));
-  template <class T> T digits(const char* expected);
+  template <class T>
+  T digits(const char* expected);
   std::string_view text_;
   std::string file_;
   std::size_t at_ = 0;

@@ -12,8 +12,8 @@
 
 namespace rlx {
 
-/// Where memory is. `value` marks an SSA value; any other space makes a tensor type the type of a *buffer* in LIR, which
-/// loads read and stores write.
+/// Where memory is. `value` marks an SSA value; any other space makes a tensor type the type of a *buffer* in LIR,
+/// which loads read and stores write.
 enum class Space : std::uint8_t { value, host, pinned, device, local, flash };
 RLX_API std::string_view name(Space s);
 RLX_API std::optional<Space> parse_space(std::string_view text);
@@ -61,8 +61,8 @@ struct SparseType {
   SparseFormat format = SparseFormat::csr;
   DType dtype = DType::f64;
   DType index = DType::i32;
-  Shape shape{};   ///< [rows, columns]
-  Dim entries{};   ///< Stored entries.
+  Shape shape{};  ///< [rows, columns]
+  Dim entries{};  ///< Stored entries.
   bool operator==(const SparseType&) const = default;
 };
 
@@ -77,7 +77,9 @@ struct ResourceType {
 };
 
 /// Orders communication and input/output.
-struct TokenType { bool operator==(const TokenType&) const = default; };
+struct TokenType {
+  bool operator==(const TokenType&) const = default;
+};
 
 using Type = std::variant<TensorType, SparseType, ResourceType, TokenType>;
 using Types = std::vector<Type>;

@@ -1,5 +1,5 @@
-// Attribute structs of the primitives. Axes count from 0; dimension lists are outermost first. Dimension numbers of gather,
-// scatter and dot_general are StableHLO's.
+// Attribute structs of the primitives. Axes count from 0; dimension lists are outermost first. Dimension numbers of
+// gather, scatter and dot_general are StableHLO's.
 #pragma once
 #include <rlx/ir/attributes.hpp>
 
@@ -32,9 +32,9 @@ struct DTypeAttrs {
 struct ReducePrecisionAttrs {
   int exponent_bits = 8, mantissa_bits = 23;
   bool operator==(const ReducePrecisionAttrs&) const = default;
-  static constexpr auto fields = std::tuple{
-      Field{"exponent_bits", &ReducePrecisionAttrs::exponent_bits, "at least 1"},
-      Field{"mantissa_bits", &ReducePrecisionAttrs::mantissa_bits, "without the hidden bit"}};
+  static constexpr auto fields =
+      std::tuple{Field{"exponent_bits", &ReducePrecisionAttrs::exponent_bits, "at least 1"},
+                 Field{"mantissa_bits", &ReducePrecisionAttrs::mantissa_bits, "without the hidden bit"}};
 };
 
 struct ConstantAttrs {
@@ -48,9 +48,9 @@ struct IotaAttrs {
   std::vector<Dim> shape{};
   int axis = 0;
   bool operator==(const IotaAttrs&) const = default;
-  static constexpr auto fields = std::tuple{Field{"dtype", &IotaAttrs::dtype, "element type"},
-                                            Field{"shape", &IotaAttrs::shape, "shape of the result"},
-                                            Field{"axis", &IotaAttrs::axis, "dimension along which values count up from 0"}};
+  static constexpr auto fields = std::tuple{
+      Field{"dtype", &IotaAttrs::dtype, "element type"}, Field{"shape", &IotaAttrs::shape, "shape of the result"},
+      Field{"axis", &IotaAttrs::axis, "dimension along which values count up from 0"}};
 };
 
 /// Dimension i of the operand becomes dimension axes[i] of the result; size 1 stretches.
@@ -58,21 +58,24 @@ struct BroadcastAttrs {
   std::vector<Dim> shape{};
   std::vector<int> axes{};
   bool operator==(const BroadcastAttrs&) const = default;
-  static constexpr auto fields = std::tuple{Field{"shape", &BroadcastAttrs::shape, "shape of the result"},
-                                            Field{"axes", &BroadcastAttrs::axes, "result dimension of each operand dimension, ascending"}};
+  static constexpr auto fields =
+      std::tuple{Field{"shape", &BroadcastAttrs::shape, "shape of the result"},
+                 Field{"axes", &BroadcastAttrs::axes, "result dimension of each operand dimension, ascending"}};
 };
 
 struct ReshapeAttrs {
   std::vector<Dim> shape{};
   bool operator==(const ReshapeAttrs&) const = default;
-  static constexpr auto fields = std::tuple{Field{"shape", &ReshapeAttrs::shape, "shape of the result, of as many elements"}};
+  static constexpr auto fields =
+      std::tuple{Field{"shape", &ReshapeAttrs::shape, "shape of the result, of as many elements"}};
 };
 
 /// Dimension i of the result is dimension permutation[i] of the operand.
 struct TransposeAttrs {
   std::vector<int> permutation{};
   bool operator==(const TransposeAttrs&) const = default;
-  static constexpr auto fields = std::tuple{Field{"permutation", &TransposeAttrs::permutation, "operand dimension of each result dimension"}};
+  static constexpr auto fields =
+      std::tuple{Field{"permutation", &TransposeAttrs::permutation, "operand dimension of each result dimension"}};
 };
 
 struct SliceAttrs {
@@ -94,8 +97,9 @@ struct DynamicSliceAttrs {
 struct PadAttrs {
   std::vector<std::int64_t> low{}, high{}, interior{};
   bool operator==(const PadAttrs&) const = default;
-  static constexpr auto fields = std::tuple{Field{"low", &PadAttrs::low, "elements before"}, Field{"high", &PadAttrs::high, "elements after"},
-                                            Field{"interior", &PadAttrs::interior, "elements between neighbours; empty: none"}};
+  static constexpr auto fields =
+      std::tuple{Field{"low", &PadAttrs::low, "elements before"}, Field{"high", &PadAttrs::high, "elements after"},
+                 Field{"interior", &PadAttrs::interior, "elements between neighbours; empty: none"}};
 };
 
 /// concat, and the cumulative and arg-reductions that run along one dimension.
@@ -116,7 +120,8 @@ struct AxesAttrs {
 struct ReduceAttrs {
   std::vector<int> axes{};
   bool operator==(const ReduceAttrs&) const = default;
-  static constexpr auto fields = std::tuple{Field{"axes", &ReduceAttrs::axes, "reduced dimensions, ascending, without repeats"}};
+  static constexpr auto fields =
+      std::tuple{Field{"axes", &ReduceAttrs::axes, "reduced dimensions, ascending, without repeats"}};
 };
 
 /// associative_scan: inclusive prefix combination along `axis`.
@@ -124,9 +129,10 @@ struct AssociativeScanAttrs {
   int axis = 0;
   bool reverse = false, exclusive = false;
   bool operator==(const AssociativeScanAttrs&) const = default;
-  static constexpr auto fields = std::tuple{Field{"axis", &AssociativeScanAttrs::axis, "dimension"},
-                                            Field{"reverse", &AssociativeScanAttrs::reverse, "from the end"},
-                                            Field{"exclusive", &AssociativeScanAttrs::exclusive, "without the element itself; starts with the identity"}};
+  static constexpr auto fields = std::tuple{
+      Field{"axis", &AssociativeScanAttrs::axis, "dimension"},
+      Field{"reverse", &AssociativeScanAttrs::reverse, "from the end"},
+      Field{"exclusive", &AssociativeScanAttrs::exclusive, "without the element itself; starts with the identity"}};
 };
 
 enum class Extremum { min, max };
@@ -139,9 +145,10 @@ struct ArgReduceAttrs {
   Extremum kind = Extremum::max;
   DType index = DType::i32;
   bool operator==(const ArgReduceAttrs&) const = default;
-  static constexpr auto fields = std::tuple{Field{"axis", &ArgReduceAttrs::axis, "reduced dimension"},
-                                            Field{"kind", &ArgReduceAttrs::kind, "min or max; NaN wins, ties go to the first"},
-                                            Field{"index", &ArgReduceAttrs::index, "i32 or i64"}};
+  static constexpr auto fields =
+      std::tuple{Field{"axis", &ArgReduceAttrs::axis, "reduced dimension"},
+                 Field{"kind", &ArgReduceAttrs::kind, "min or max; NaN wins, ties go to the first"},
+                 Field{"index", &ArgReduceAttrs::index, "i32 or i64"}};
 };
 
 enum class Combine { set, add, min, max, mul };
@@ -155,17 +162,21 @@ struct ReduceWindowAttrs {
   Combine kind = Combine::add;
   std::vector<std::int64_t> window{}, stride{}, dilation{}, low{}, high{};
   bool operator==(const ReduceWindowAttrs&) const = default;
-  static constexpr auto fields = std::tuple{
-      Field{"kind", &ReduceWindowAttrs::kind, "add, min, max or mul"}, Field{"window", &ReduceWindowAttrs::window, "size in each dimension"},
-      Field{"stride", &ReduceWindowAttrs::stride, "step; empty: 1"}, Field{"dilation", &ReduceWindowAttrs::dilation, "distance of window elements; empty: 1"},
-      Field{"low", &ReduceWindowAttrs::low, "padding before; empty: 0"}, Field{"high", &ReduceWindowAttrs::high, "padding after; empty: 0"}};
+  static constexpr auto fields =
+      std::tuple{Field{"kind", &ReduceWindowAttrs::kind, "add, min, max or mul"},
+                 Field{"window", &ReduceWindowAttrs::window, "size in each dimension"},
+                 Field{"stride", &ReduceWindowAttrs::stride, "step; empty: 1"},
+                 Field{"dilation", &ReduceWindowAttrs::dilation, "distance of window elements; empty: 1"},
+                 Field{"low", &ReduceWindowAttrs::low, "padding before; empty: 0"},
+                 Field{"high", &ReduceWindowAttrs::high, "padding after; empty: 0"}};
 };
 
 /// segment_reduce(data [n, ...], offsets [segments + 1]) -> [segments, ...].
 struct SegmentReduceAttrs {
   Combine kind = Combine::add;
   bool operator==(const SegmentReduceAttrs&) const = default;
-  static constexpr auto fields = std::tuple{Field{"kind", &SegmentReduceAttrs::kind, "add, min, max or mul; an empty segment gives the identity"}};
+  static constexpr auto fields =
+      std::tuple{Field{"kind", &SegmentReduceAttrs::kind, "add, min, max or mul; an empty segment gives the identity"}};
 };
 
 /// sort(operands...): all operands are permuted together along `axis`; the first `keys` of them decide, in order.
@@ -188,33 +199,44 @@ struct TopKAttrs {
 
 /// StableHLO gather(operand, indices): an index out of range is clamped.
 struct GatherAttrs {
-  std::vector<int> offset_dims{}, collapsed_slice_dims{}, operand_batching_dims{}, indices_batching_dims{}, start_index_map{};
+  std::vector<int> offset_dims{}, collapsed_slice_dims{}, operand_batching_dims{}, indices_batching_dims{},
+      start_index_map{};
   int index_vector_dim = 0;
   std::vector<Dim> slice_sizes{};
   bool operator==(const GatherAttrs&) const = default;
-  static constexpr auto fields = std::tuple{
-      Field{"offset_dims", &GatherAttrs::offset_dims, "result dimensions that run inside a slice"},
-      Field{"collapsed_slice_dims", &GatherAttrs::collapsed_slice_dims, "operand dimensions of slice size 1 that the result lacks"},
-      Field{"operand_batching_dims", &GatherAttrs::operand_batching_dims, "operand dimensions paired with index dimensions"},
-      Field{"indices_batching_dims", &GatherAttrs::indices_batching_dims, "index dimensions paired with operand dimensions"},
-      Field{"start_index_map", &GatherAttrs::start_index_map, "operand dimension of each index component"},
-      Field{"index_vector_dim", &GatherAttrs::index_vector_dim, "dimension of indices that holds a start index; rank: none"},
-      Field{"slice_sizes", &GatherAttrs::slice_sizes, "size of the slice in each operand dimension"}};
+  static constexpr auto fields =
+      std::tuple{Field{"offset_dims", &GatherAttrs::offset_dims, "result dimensions that run inside a slice"},
+                 Field{"collapsed_slice_dims", &GatherAttrs::collapsed_slice_dims,
+                       "operand dimensions of slice size 1 that the result lacks"},
+                 Field{"operand_batching_dims", &GatherAttrs::operand_batching_dims,
+                       "operand dimensions paired with index dimensions"},
+                 Field{"indices_batching_dims", &GatherAttrs::indices_batching_dims,
+                       "index dimensions paired with operand dimensions"},
+                 Field{"start_index_map", &GatherAttrs::start_index_map, "operand dimension of each index component"},
+                 Field{"index_vector_dim", &GatherAttrs::index_vector_dim,
+                       "dimension of indices that holds a start index; rank: none"},
+                 Field{"slice_sizes", &GatherAttrs::slice_sizes, "size of the slice in each operand dimension"}};
 };
 
-/// StableHLO scatter(operand, indices, updates): an index out of range is dropped; repeated ones combine in index order.
+/// StableHLO scatter(operand, indices, updates): an index out of range is dropped; repeated ones combine in index
+/// order.
 struct ScatterAttrs {
-  std::vector<int> update_window_dims{}, inserted_window_dims{}, input_batching_dims{}, indices_batching_dims{}, scatter_dims_to_operand_dims{};
+  std::vector<int> update_window_dims{}, inserted_window_dims{}, input_batching_dims{}, indices_batching_dims{},
+      scatter_dims_to_operand_dims{};
   int index_vector_dim = 0;
   Combine kind = Combine::set;
   bool operator==(const ScatterAttrs&) const = default;
   static constexpr auto fields = std::tuple{
       Field{"update_window_dims", &ScatterAttrs::update_window_dims, "update dimensions that run inside a window"},
       Field{"inserted_window_dims", &ScatterAttrs::inserted_window_dims, "operand dimensions that updates lack"},
-      Field{"input_batching_dims", &ScatterAttrs::input_batching_dims, "operand dimensions paired with index dimensions"},
-      Field{"indices_batching_dims", &ScatterAttrs::indices_batching_dims, "index dimensions paired with operand dimensions"},
-      Field{"scatter_dims_to_operand_dims", &ScatterAttrs::scatter_dims_to_operand_dims, "operand dimension of each index component"},
-      Field{"index_vector_dim", &ScatterAttrs::index_vector_dim, "dimension of indices that holds an index; rank: none"},
+      Field{"input_batching_dims", &ScatterAttrs::input_batching_dims,
+            "operand dimensions paired with index dimensions"},
+      Field{"indices_batching_dims", &ScatterAttrs::indices_batching_dims,
+            "index dimensions paired with operand dimensions"},
+      Field{"scatter_dims_to_operand_dims", &ScatterAttrs::scatter_dims_to_operand_dims,
+            "operand dimension of each index component"},
+      Field{"index_vector_dim", &ScatterAttrs::index_vector_dim,
+            "dimension of indices that holds an index; rank: none"},
       Field{"kind", &ScatterAttrs::kind, "set, add, min, max or mul"}};
 };
 
@@ -231,12 +253,15 @@ struct DotGeneralAttrs {
   DType result = DType::boolean;      ///< boolean: the operands' type.
   Algorithm algorithm = Algorithm::exact;
   bool operator==(const DotGeneralAttrs&) const = default;
-  static constexpr auto fields = std::tuple{
-      Field{"lhs_batch", &DotGeneralAttrs::lhs_batch, "batch dimensions of lhs"}, Field{"rhs_batch", &DotGeneralAttrs::rhs_batch, "batch dimensions of rhs"},
-      Field{"lhs_contract", &DotGeneralAttrs::lhs_contract, "contracted dimensions of lhs"}, Field{"rhs_contract", &DotGeneralAttrs::rhs_contract, "contracted dimensions of rhs"},
-      Field{"accumulate", &DotGeneralAttrs::accumulate, "type of partial sums; bool: the default of the operands' type"},
-      Field{"result", &DotGeneralAttrs::result, "type of the result; bool: the operands' type"},
-      Field{"algorithm", &DotGeneralAttrs::algorithm, "exact, tf32 or bf16x3"}};
+  static constexpr auto fields =
+      std::tuple{Field{"lhs_batch", &DotGeneralAttrs::lhs_batch, "batch dimensions of lhs"},
+                 Field{"rhs_batch", &DotGeneralAttrs::rhs_batch, "batch dimensions of rhs"},
+                 Field{"lhs_contract", &DotGeneralAttrs::lhs_contract, "contracted dimensions of lhs"},
+                 Field{"rhs_contract", &DotGeneralAttrs::rhs_contract, "contracted dimensions of rhs"},
+                 Field{"accumulate", &DotGeneralAttrs::accumulate,
+                       "type of partial sums; bool: the default of the operands' type"},
+                 Field{"result", &DotGeneralAttrs::result, "type of the result; bool: the operands' type"},
+                 Field{"algorithm", &DotGeneralAttrs::algorithm, "exact, tf32 or bf16x3"}};
 };
 
 /// conv(input [N, spatial..., C], kernel [spatial..., C / groups, F]) -> [N, spatial..., F].
@@ -245,11 +270,14 @@ struct ConvAttrs {
   std::int64_t groups = 1;
   DType accumulate = DType::boolean;
   bool operator==(const ConvAttrs&) const = default;
-  static constexpr auto fields = std::tuple{
-      Field{"stride", &ConvAttrs::stride, "step in each spatial dimension; empty: 1"}, Field{"low", &ConvAttrs::low, "padding before; empty: 0"},
-      Field{"high", &ConvAttrs::high, "padding after; empty: 0"}, Field{"input_dilation", &ConvAttrs::input_dilation, "distance of input elements; empty: 1"},
-      Field{"kernel_dilation", &ConvAttrs::kernel_dilation, "distance of kernel elements; empty: 1"},
-      Field{"groups", &ConvAttrs::groups, "channel groups"}, Field{"accumulate", &ConvAttrs::accumulate, "type of partial sums; bool: the default"}};
+  static constexpr auto fields =
+      std::tuple{Field{"stride", &ConvAttrs::stride, "step in each spatial dimension; empty: 1"},
+                 Field{"low", &ConvAttrs::low, "padding before; empty: 0"},
+                 Field{"high", &ConvAttrs::high, "padding after; empty: 0"},
+                 Field{"input_dilation", &ConvAttrs::input_dilation, "distance of input elements; empty: 1"},
+                 Field{"kernel_dilation", &ConvAttrs::kernel_dilation, "distance of kernel elements; empty: 1"},
+                 Field{"groups", &ConvAttrs::groups, "channel groups"},
+                 Field{"accumulate", &ConvAttrs::accumulate, "type of partial sums; bool: the default"}};
 };
 
 enum class Ragged { rows, contract };
@@ -258,14 +286,16 @@ inline std::span<const std::string_view> enum_names(Ragged) {
   return names;
 }
 /// Rows come in groups, one after the other, of sizes group_sizes [g]; rows after the last group count nowhere.
-/// rows: ragged_dot(lhs [m,k], rhs [g,k,n], group_sizes) -> [m,n], each row times the matrix of its group, 0 without a group.
-/// contract: ragged_dot(lhs [m,k], rhs [m,n], group_sizes) -> [g,k,n], the product transpose(lhs) rhs of each group.
+/// rows: ragged_dot(lhs [m,k], rhs [g,k,n], group_sizes) -> [m,n], each row times the matrix of its group, 0 without a
+/// group. contract: ragged_dot(lhs [m,k], rhs [m,n], group_sizes) -> [g,k,n], the product transpose(lhs) rhs of each
+/// group.
 struct RaggedDotAttrs {
   Ragged mode = Ragged::rows;
   DType accumulate = DType::boolean;
   bool operator==(const RaggedDotAttrs&) const = default;
-  static constexpr auto fields = std::tuple{Field{"mode", &RaggedDotAttrs::mode, "rows or contract: where the ragged dimension is"},
-                                            Field{"accumulate", &RaggedDotAttrs::accumulate, "type of partial sums; bool: the default"}};
+  static constexpr auto fields =
+      std::tuple{Field{"mode", &RaggedDotAttrs::mode, "rows or contract: where the ragged dimension is"},
+                 Field{"accumulate", &RaggedDotAttrs::accumulate, "type of partial sums; bool: the default"}};
 };
 
 enum class FftKind { forward, inverse, real_forward, real_inverse };
@@ -278,11 +308,13 @@ struct FftAttrs {
   FftKind kind = FftKind::forward;
   std::int64_t length = 0;  ///< Of the last dimension, in time.
   bool operator==(const FftAttrs&) const = default;
-  static constexpr auto fields = std::tuple{Field{"kind", &FftAttrs::kind, "forward, inverse, real_forward or real_inverse"},
-                                            Field{"length", &FftAttrs::length, "length of the last dimension in time"}};
+  static constexpr auto fields =
+      std::tuple{Field{"kind", &FftAttrs::kind, "forward, inverse, real_forward or real_inverse"},
+                 Field{"length", &FftAttrs::length, "length of the last dimension in time"}};
 };
 
-/// rng_bits(key u32[2], counter u64[]) -> u32[shape]: Philox 4x32-10; element i is word i mod 4 of block counter + i / 4.
+/// rng_bits(key u32[2], counter u64[]) -> u32[shape]: Philox 4x32-10; element i is word i mod 4 of block counter + i
+/// / 4.
 struct RngBitsAttrs {
   std::vector<Dim> shape{};
   bool operator==(const RngBitsAttrs&) const = default;
@@ -294,8 +326,9 @@ struct RngRealAttrs {
   DType dtype = DType::f32;
   std::vector<Dim> shape{};
   bool operator==(const RngRealAttrs&) const = default;
-  static constexpr auto fields = std::tuple{Field{"dtype", &RngRealAttrs::dtype, "f32 (one word an element) or f64 (two)"},
-                                            Field{"shape", &RngRealAttrs::shape, "shape of the result"}};
+  static constexpr auto fields =
+      std::tuple{Field{"dtype", &RngRealAttrs::dtype, "f32 (one word an element) or f64 (two)"},
+                 Field{"shape", &RngRealAttrs::shape, "shape of the result"}};
 };
 
 /// mean over `axes`; logsumexp.
@@ -303,17 +336,19 @@ struct MomentAttrs {
   std::vector<int> axes{};
   bool keep = false;
   bool operator==(const MomentAttrs&) const = default;
-  static constexpr auto fields = std::tuple{Field{"axes", &MomentAttrs::axes, "reduced dimensions, ascending, without repeats"},
-                                            Field{"keep", &MomentAttrs::keep, "leave them in place with size 1"}};
+  static constexpr auto fields =
+      std::tuple{Field{"axes", &MomentAttrs::axes, "reduced dimensions, ascending, without repeats"},
+                 Field{"keep", &MomentAttrs::keep, "leave them in place with size 1"}};
 };
 struct VarAttrs {
   std::vector<int> axes{};
   bool keep = false;
   std::int64_t correction = 0;
   bool operator==(const VarAttrs&) const = default;
-  static constexpr auto fields = std::tuple{Field{"axes", &VarAttrs::axes, "reduced dimensions, ascending, without repeats"},
-                                            Field{"keep", &VarAttrs::keep, "leave them in place with size 1"},
-                                            Field{"correction", &VarAttrs::correction, "subtracted from the count: 1 for a sample's variance"}};
+  static constexpr auto fields =
+      std::tuple{Field{"axes", &VarAttrs::axes, "reduced dimensions, ascending, without repeats"},
+                 Field{"keep", &VarAttrs::keep, "leave them in place with size 1"},
+                 Field{"correction", &VarAttrs::correction, "subtracted from the count: 1 for a sample's variance"}};
 };
 struct LayerNormAttrs {
   double epsilon = 1e-5;
@@ -328,26 +363,30 @@ struct AssembleAttrs {
   static constexpr auto fields = std::tuple{Field{"columns", &AssembleAttrs::columns, "columns of the matrix"}};
 };
 
-/// while(state..., invariants...) (condition(state..., invariants...) -> bool[], body(state..., invariants...) -> state...).
+/// while(state..., invariants...) (condition(state..., invariants...) -> bool[], body(state..., invariants...) ->
+/// state...).
 struct WhileAttrs {
-  int carried = 0;             ///< How many operands are state; results are the final state.
-  std::int64_t max_trips = -1; ///< Upper bound, needed by reverse mode; -1: none known.
+  int carried = 0;              ///< How many operands are state; results are the final state.
+  std::int64_t max_trips = -1;  ///< Upper bound, needed by reverse mode; -1: none known.
   bool operator==(const WhileAttrs&) const = default;
-  static constexpr auto fields = std::tuple{Field{"carried", &WhileAttrs::carried, "operands that are state"},
-                                            Field{"max_trips", &WhileAttrs::max_trips, "upper bound of the trip count, -1: none"}};
+  static constexpr auto fields =
+      std::tuple{Field{"carried", &WhileAttrs::carried, "operands that are state"},
+                 Field{"max_trips", &WhileAttrs::max_trips, "upper bound of the trip count, -1: none"}};
 };
 
-/// scan(state..., sequences [length, ...]..., invariants...) (body(state..., elements..., invariants...) -> state..., outputs...)
+/// scan(state..., sequences [length, ...]..., invariants...) (body(state..., elements..., invariants...) -> state...,
+/// outputs...)
 /// -> final state..., stacked outputs [length, ...].
 struct ScanAttrs {
   int carried = 0, sequences = 0;
   Dim length = 0;
   bool reverse = false;
   bool operator==(const ScanAttrs&) const = default;
-  static constexpr auto fields = std::tuple{Field{"carried", &ScanAttrs::carried, "operands that are state"},
-                                            Field{"sequences", &ScanAttrs::sequences, "operands that are walked along dimension 0"},
-                                            Field{"length", &ScanAttrs::length, "trip count"},
-                                            Field{"reverse", &ScanAttrs::reverse, "from the last element to the first"}};
+  static constexpr auto fields =
+      std::tuple{Field{"carried", &ScanAttrs::carried, "operands that are state"},
+                 Field{"sequences", &ScanAttrs::sequences, "operands that are walked along dimension 0"},
+                 Field{"length", &ScanAttrs::length, "trip count"},
+                 Field{"reverse", &ScanAttrs::reverse, "from the last element to the first"}};
 };
 
 }  // namespace rlx::ops

@@ -20,17 +20,59 @@ RLX_API Value iota(Builder& b, DType t, Shape shape, int axis);
 
 // --- Elementwise; operands of different shapes are broadcast by NumPy's rule, dtypes must agree.
 #define RLX_UNARY(f) RLX_API Value f(Value x)
-RLX_UNARY(neg); RLX_UNARY(abs); RLX_UNARY(sign); RLX_UNARY(exp); RLX_UNARY(log); RLX_UNARY(expm1); RLX_UNARY(log1p);
-RLX_UNARY(sqrt); RLX_UNARY(rsqrt); RLX_UNARY(cbrt); RLX_UNARY(sin); RLX_UNARY(cos); RLX_UNARY(tan); RLX_UNARY(asin);
-RLX_UNARY(acos); RLX_UNARY(atan); RLX_UNARY(sinh); RLX_UNARY(cosh); RLX_UNARY(tanh); RLX_UNARY(erf); RLX_UNARY(erfc);
-RLX_UNARY(erfinv); RLX_UNARY(lgamma); RLX_UNARY(digamma); RLX_UNARY(floor); RLX_UNARY(ceil); RLX_UNARY(round);
-RLX_UNARY(is_nan); RLX_UNARY(is_finite); RLX_UNARY(logical_not); RLX_UNARY(popcount); RLX_UNARY(clz); RLX_UNARY(real);
-RLX_UNARY(imag); RLX_UNARY(conj);
+RLX_UNARY(neg);
+RLX_UNARY(abs);
+RLX_UNARY(sign);
+RLX_UNARY(exp);
+RLX_UNARY(log);
+RLX_UNARY(expm1);
+RLX_UNARY(log1p);
+RLX_UNARY(sqrt);
+RLX_UNARY(rsqrt);
+RLX_UNARY(cbrt);
+RLX_UNARY(sin);
+RLX_UNARY(cos);
+RLX_UNARY(tan);
+RLX_UNARY(asin);
+RLX_UNARY(acos);
+RLX_UNARY(atan);
+RLX_UNARY(sinh);
+RLX_UNARY(cosh);
+RLX_UNARY(tanh);
+RLX_UNARY(erf);
+RLX_UNARY(erfc);
+RLX_UNARY(erfinv);
+RLX_UNARY(lgamma);
+RLX_UNARY(digamma);
+RLX_UNARY(floor);
+RLX_UNARY(ceil);
+RLX_UNARY(round);
+RLX_UNARY(is_nan);
+RLX_UNARY(is_finite);
+RLX_UNARY(logical_not);
+RLX_UNARY(popcount);
+RLX_UNARY(clz);
+RLX_UNARY(real);
+RLX_UNARY(imag);
+RLX_UNARY(conj);
 #undef RLX_UNARY
 #define RLX_BINARY(f) RLX_API Value f(Value x, Value y)
-RLX_BINARY(add); RLX_BINARY(sub); RLX_BINARY(mul); RLX_BINARY(div); RLX_BINARY(rem); RLX_BINARY(pow); RLX_BINARY(atan2);
-RLX_BINARY(min); RLX_BINARY(max); RLX_BINARY(logical_and); RLX_BINARY(logical_or); RLX_BINARY(logical_xor);
-RLX_BINARY(shift_left); RLX_BINARY(shift_right_logical); RLX_BINARY(shift_right_arithmetic); RLX_BINARY(complex);
+RLX_BINARY(add);
+RLX_BINARY(sub);
+RLX_BINARY(mul);
+RLX_BINARY(div);
+RLX_BINARY(rem);
+RLX_BINARY(pow);
+RLX_BINARY(atan2);
+RLX_BINARY(min);
+RLX_BINARY(max);
+RLX_BINARY(logical_and);
+RLX_BINARY(logical_or);
+RLX_BINARY(logical_xor);
+RLX_BINARY(shift_left);
+RLX_BINARY(shift_right_logical);
+RLX_BINARY(shift_right_arithmetic);
+RLX_BINARY(complex);
 #undef RLX_BINARY
 RLX_API Value fma(Value x, Value y, Value z);
 RLX_API Value select(Value predicate, Value on_true, Value on_false);
@@ -48,13 +90,14 @@ RLX_API Value slice(Value x, std::vector<Dim> start, std::vector<Dim> limit, std
 RLX_API Value slice_axis(Value x, int axis, Dim start, Dim limit);
 RLX_API Value dynamic_slice(Value x, ValuesIn start, std::vector<Dim> sizes);
 RLX_API Value dynamic_update_slice(Value x, Value update, ValuesIn start);
-RLX_API Value pad(Value x, Value with, std::vector<std::int64_t> low, std::vector<std::int64_t> high, std::vector<std::int64_t> interior = {});
+RLX_API Value pad(Value x, Value with, std::vector<std::int64_t> low, std::vector<std::int64_t> high,
+                  std::vector<std::int64_t> interior = {});
 RLX_API Value concat(ValuesIn xs, int axis);
 RLX_API Value reverse(Value x, std::vector<int> axes);
 RLX_API Value insert_axis(Value x, int axis, Dim size);  ///< Broadcasts along a new dimension.
 
-// --- Reductions. `keep` leaves the reduced dimensions in place with size 1; no axes: x itself. Sums and products of f16,
-// bf16 and fp8 are formed in f32 and rounded once; integers wrap in their own type.
+// --- Reductions. `keep` leaves the reduced dimensions in place with size 1; no axes: x itself. Sums and products of
+// f16, bf16 and fp8 are formed in f32 and rounded once; integers wrap in their own type.
 RLX_API Values reduce(ValuesIn xs, ValuesIn identities, std::vector<int> axes, const RegionBody& combine);
 RLX_API Value reduce_sum(Value x, std::vector<int> axes, bool keep = false);
 RLX_API Value reduce_prod(Value x, std::vector<int> axes, bool keep = false);
@@ -64,7 +107,8 @@ RLX_API Value reduce_and(Value x, std::vector<int> axes, bool keep = false);
 RLX_API Value reduce_or(Value x, std::vector<int> axes, bool keep = false);
 RLX_API Value sum_all(Value x);
 RLX_API Value arg_reduce(Value x, int axis, Extremum kind, DType index = DType::i32);
-RLX_API Values associative_scan(ValuesIn xs, ValuesIn identities, AssociativeScanAttrs attrs, const RegionBody& combine);
+RLX_API Values associative_scan(ValuesIn xs, ValuesIn identities, AssociativeScanAttrs attrs,
+                                const RegionBody& combine);
 RLX_API Value cumsum(Value x, int axis, bool reverse = false, bool exclusive = false);
 RLX_API Value segment_reduce(Value data, Value offsets, Combine kind);
 RLX_API Value reduce_window(Value x, ReduceWindowAttrs attrs);
@@ -97,8 +141,10 @@ RLX_API Value rng_normal(Value key, Value counter, DType t, Shape shape);   ///<
 
 // --- Control flow. Bodies see only their arguments: what else they need is passed as an invariant.
 RLX_API Values if_(Value predicate, ValuesIn operands, const RegionBody& then_body, const RegionBody& else_body);
-RLX_API Values while_(ValuesIn state, ValuesIn invariants, const RegionBody& condition, const RegionBody& body, std::int64_t max_trips = -1);
-RLX_API Values scan(ValuesIn state, ValuesIn sequences, ValuesIn invariants, const RegionBody& body, bool reverse = false);
+RLX_API Values while_(ValuesIn state, ValuesIn invariants, const RegionBody& condition, const RegionBody& body,
+                      std::int64_t max_trips = -1);
+RLX_API Values scan(ValuesIn state, ValuesIn sequences, ValuesIn invariants, const RegionBody& body,
+                    bool reverse = false);
 
 // --- Composites that belong to no family.
 RLX_API Value softmax(Value x, int axis);

@@ -1,5 +1,5 @@
-// The interface of a backend: memory, copies, kernels. Loops, calls and the order of steps are the executable's business, so
-// a backend with a dialect and a launch function is already whole.
+// The interface of a backend: memory, copies, kernels. Loops, calls and the order of steps are the executable's
+// business, so a backend with a dialect and a launch function is already whole.
 #pragma once
 #include <rlx/compile/target.hpp>
 

@@ -12,17 +12,19 @@ namespace rlx::runtime {
 
 class RLX_API Executable {
  public:
-  /// Compiles `hir` (constant shapes) for the device; `catalog` must outlive the executable. Throws CompileError, VerifyError, DeviceError or MemoryError.
-  Executable(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog, const CompileOptions& options = {});
+  /// Compiles `hir` (constant shapes) for the device; `catalog` must outlive the executable. Throws CompileError,
+  /// VerifyError, DeviceError or MemoryError.
+  Executable(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog,
+             const CompileOptions& options = {});
   ~Executable();
   Executable(Executable&&) noexcept;
   Executable& operator=(Executable&&) noexcept;
 
   /// Runs once. Arguments in the order of the graph's inputs, with exactly their types; results likewise. Throws
-  /// ArgumentError (count, type, an index out of range in checked mode), MemoryError before anything runs, NumericalError
-  /// or DeviceError; the executable survives all of them.
-  /// Dense results are written into the tensors of `reuse` where one of the right type stands at their place, so that a loop
-  /// that hands back the last results allocates nothing; without it every call takes fresh memory.
+  /// ArgumentError (count, type, an index out of range in checked mode), MemoryError before anything runs,
+  /// NumericalError or DeviceError; the executable survives all of them. Dense results are written into the tensors of
+  /// `reuse` where one of the right type stands at their place, so that a loop that hands back the last results
+  /// allocates nothing; without it every call takes fresh memory.
   HostValues run(std::span<const HostValue> arguments, HostValues reuse = {}) const;
 
   const DispatchReport& report() const;

@@ -94,6 +94,8 @@ class TypedOp final : public Op {
 }  // namespace detail
 
 template <Attributes A>
-std::unique_ptr<Op> erase(const OpDef<A>& def) { return std::make_unique<detail::TypedOp<A>>(def); }
+std::unique_ptr<Op> erase(const OpDef<A>& def) {
+  return std::make_unique<detail::TypedOp<A>>(def);
+}
 
 }  // namespace rlx
