@@ -4,7 +4,9 @@ namespace rlx::linalg {
 
 constexpr Operand row_indices_operands[] = {{"a", numbers, OperandKind::sparse}};
 constexpr Constraint<NoAttributes> row_indices_constraints[] = {
-    {"C1", "a is csr", [](const NoAttributes&, const Signature& s) { return is_csr(s, 0); }}};
+    {"C1", "a is csr", [](const NoAttributes&, const Signature& s) { return is_csr(s, 0); }},
+    {"C2", "a has at least one row",
+     [](const NoAttributes&, const Signature& s) { return s.less_equal(1, s.sparse(0).shape[0]); }}};
 
 static Types row_indices_infer(const NoAttributes&, const Signature& s) {
   return {tensor(s.sparse(0).index, {s.sparse(0).entries})};
@@ -39,10 +41,10 @@ extern const OpDef<NoAttributes> row_indices_op{
     .samples = []() -> std::vector<Sample<NoAttributes>> {
       const SparseType a{SparseFormat::csr, DType::f64, DType::i32, {4, 5}, 9},
           wide{SparseFormat::csr, DType::f32, DType::i64, {1, 5}, 3};
-      SparseType coo = a;
+      SparseType coo = a, empty{SparseFormat::csr, DType::f64, DType::i32, {0, 5}, 0};
       coo.format = SparseFormat::coo;
       return {sample<NoAttributes>({a}), sample<NoAttributes>({wide}).expects({{0, 0, 0}}).exact(),
-              sample<NoAttributes>({coo}).breaking("C1")};
+              sample<NoAttributes>({coo}).breaking("C1"), sample<NoAttributes>({empty}).breaking("C2")};
     }};
 
 }  // namespace rlx::linalg

@@ -1,5 +1,6 @@
 // Linear in the number of nodes, operands and results: each region, node and value is looked at once, where the text
-// would show it. Rules of single nodes are check_node's; those of buffers and steps of LIR are in compile/lir.
+// would show it. Rules of single nodes are check_node's. What buffers and steps of a LIR program owe each
+// other (written before read, no overlap of live ranges) is not checked yet.
 #include "ir/node_check.hpp"
 
 #include <rlx/ir/text.hpp>
