@@ -18,7 +18,7 @@ std::span<const KernelRecord> kernel_records() {
                    .accepts = accepts_dot_general,
                    .action = launch_dot_general,
                    .workspace = dot_general_workspace,
-                   .where = "backends/cpu/kernels/matmul.cpp"},
+                   .where = "backends/cpu/kernels/dot_general.cpp"},
       KernelRecord{.name = "cpu.sort",
                    .op = "sort",
                    .provider = "handwritten",

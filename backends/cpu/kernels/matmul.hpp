@@ -22,11 +22,11 @@ struct MatmulProblem {
   std::int64_t k() const { return static_cast<std::int64_t>(a_depth.size()); }
 };
 
-/// Bytes for packed operands and sums.
+/// Bytes for packed operands and sums of a product on up to `threads` threads (0: default_threads).
 std::int64_t matmul_workspace(const emit_llvm::Machine& machine, DType in, DType out, std::int64_t batch,
-                              std::int64_t m, std::int64_t n, std::int64_t k);
-/// On up to `threads` threads (0: default_threads), whose number does not change a bit of the result. Throws
-/// DeviceError.
+                              std::int64_t m, std::int64_t n, std::int64_t k, int threads = 0);
+/// `workspace` is what matmul_workspace asks for with the same number of threads. On up to `threads` threads (0:
+/// default_threads), whose number does not change a bit of the result. Throws DeviceError.
 void matmul(const emit_llvm::Machine& machine, const MatmulProblem& p, const void* a, const void* b, void* c,
             void* workspace, int threads = 0);
 
