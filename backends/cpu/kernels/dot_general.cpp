@@ -1,30 +1,16 @@
 // The record of dot_general: which products the packed kernel takes, and as what problem.
-#include "../thread_pool.hpp"
 #include "matmul.hpp"
 
 #include <rlx/ir/error.hpp>
 #include <rlx/ops/attributes.hpp>
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 
 namespace rlx::cpu {
 namespace {
 
-using emit_llvm::Machine;
 using ops::Algorithm;
 using ops::DotGeneralAttrs;
-
-/// The last word of a target's description is the level; code is made for this processor at that level.
-const Machine& machine_of(const Target& t) {
-  static std::mutex mutex;
-  static auto* const known = new std::map<emit_llvm::Isa, Machine>;
-  const emit_llvm::Isa isa = emit_llvm::parse_isa(std::string_view(t.description).substr(t.description.rfind(' ') + 1));
-  const std::lock_guard lock(mutex);
-  const auto it = known->find(isa);
-  return it != known->end() ? it->second : known->emplace(isa, emit_llvm::host_machine(isa)).first->second;
-}
 
 std::vector<int> free_dims(int rank, const std::vector<int>& batch, const std::vector<int>& contract) {
   std::vector<int> dims;
@@ -110,13 +96,8 @@ void launch_dot_general(const LaunchCall& call) {
                         .b_batch = offsets(y, a.rhs_batch),
                         .b_columns = offsets(y, free_dims(y_rank, a.rhs_batch, a.rhs_contract)),
                         .b_depth = offsets(y, a.rhs_contract)};
-  const Machine& machine = machine_of(*call.instance.target);
-  // The number of threads may have grown since the workspace was planned.
-  const std::int64_t bytes = call.workspace.type.shape.at(0).constant();
-  int threads = default_threads();
-  while (threads > 1 && matmul_workspace(machine, p.in, p.out, p.batch(), p.m(), p.n(), p.k(), threads) > bytes)
-    --threads;
-  matmul(machine, p, call.in[0].data, call.in[1].data, call.out[0].data, call.workspace.data, threads);
+  matmul_in(call.workspace.data, call.workspace.type.shape.at(0).constant(), machine_of(*call.instance.target), p,
+            call.in[0].data, call.in[1].data, call.out[0].data);
 }
 
 }  // namespace rlx::cpu

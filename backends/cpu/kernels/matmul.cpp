@@ -63,6 +63,14 @@ bool adjacent(const std::int64_t* offsets, std::int64_t count) {
   return true;
 }
 
+/// How many offsets from each one on follow without a gap.
+std::vector<std::int64_t> runs(const std::vector<std::int64_t>& offsets) {
+  std::vector<std::int64_t> r(offsets.size(), 1);
+  for (std::size_t i = r.size(); i-- > 1;)
+    if (offsets[i] == offsets[i - 1] + 1) r[i - 1] = r[i] + 1;
+  return r;
+}
+
 std::uint16_t rounded_bf16(float v) {
   const auto bits = std::bit_cast<std::uint32_t>(v);
   if (v != v) return static_cast<std::uint16_t>(bits >> 16 | 0x40u);
@@ -78,8 +86,8 @@ class Product {
         blocking_(blocking(kernel, p.in, p.out, p.m(), p.n(), p.k(), workers)),
         threads_(workers),
         narrow_(bit_width(p.out) < 32),
-        rows_adjacent_(adjacent(p.a_depth.data(), p.k())),
-        columns_adjacent_(adjacent(p.b_depth.data(), p.k())) {
+        a_runs_(runs(p.a_depth)),
+        b_runs_(runs(p.b_depth)) {
     panels_ = static_cast<std::byte*>(workspace);
     blocks_ = panels_ + blocking_.panels_bytes;
     sums_ = blocks_ + blocking_.block_bytes * workers;
@@ -108,20 +116,19 @@ class Product {
     constexpr std::int64_t panels_each = 8;
     auto one = [this](std::int64_t task) {
       const std::int64_t j = task * panels_each;
-      pack_panels(
-          kernel_,
-          source(b_, p_.b_columns, n0_ + j * kernel_.nr,
-                 std::min<std::int64_t>(panels_each * kernel_.nr, n_ - j * kernel_.nr), p_.b_depth, columns_adjacent_),
-          panels_ + j * panel_bytes(kernel_, k_, kernel_.nr));
+      pack_panels(kernel_,
+                  source(b_, p_.b_columns, n0_ + j * kernel_.nr,
+                         std::min<std::int64_t>(panels_each * kernel_.nr, n_ - j * kernel_.nr), p_.b_depth, b_runs_),
+                  panels_ + j * panel_bytes(kernel_, k_, kernel_.nr));
     };
     parallel_for(
         divided(panels(), panels_each), 1, threads_,
         [](void* f, std::int64_t begin, std::int64_t) { (*static_cast<decltype(one)*>(f))(begin); }, &one);
   }
   PackSource source(const void* base, const std::vector<std::int64_t>& lanes, std::int64_t first, std::int64_t count,
-                    const std::vector<std::int64_t>& depth, bool depth_adjacent) const {
+                    const std::vector<std::int64_t>& depth, const std::vector<std::int64_t>& runs) const {
     const std::int64_t* at = lanes.data() + first;
-    return {base, p_.in, at, static_cast<int>(count), depth.data() + k0_, k_, adjacent(at, count), depth_adjacent};
+    return {base, p_.in, at, static_cast<int>(count), depth.data() + k0_, k_, adjacent(at, count), runs.data() + k0_};
   }
 
   /// Tasks are rows times columns, taken by threads as they become free; a thread has one block of A at a time.
@@ -154,7 +161,7 @@ class Product {
     for (std::int64_t i = i0; i < i1; ++i)
       pack_strip(kernel_,
                  source(a_, p_.a_rows, m0_ + i * kernel_.mr, std::min<std::int64_t>(kernel_.mr, m_ - i * kernel_.mr),
-                        p_.a_depth, rows_adjacent_),
+                        p_.a_depth, a_runs_),
                  strips + (i - i0) * strip);
     for (std::int64_t j = j0; j < j1; ++j)
       for (std::int64_t i = i0; i < i1; ++i)
@@ -169,7 +176,7 @@ class Product {
                        width = kernel_.width(n);
     const Microkernel::Run run = kernel_.runs[width / kernel_.lanes - 1];
     const bool wide = blocking_.sums || !narrow_;  // the tile's own place holds sums
-    const std::int64_t ld = blocking_.sums ? blocking_.n : p_.n();
+    const std::int64_t ld = blocking_.sums ? blocking_.n : p_.row_stride();
     std::byte* to = blocking_.sums ? sums_ + (i * ld + j) * unit : c_ + ((m0_ + i) * ld + n0_ + j) * unit;
     alignas(64) std::byte edge[Microkernel::most_tile_bytes];
     if (wide && m == kernel_.mr && n == width) run(units, a, b, to, ld, k0_ != 0, ahead);
@@ -198,7 +205,7 @@ class Product {
   void round(const std::byte* sums, std::int64_t ld, std::int64_t m, std::int64_t n, std::int64_t i, std::int64_t j) {
     for (std::int64_t r = 0; r < m; ++r) {
       const std::byte* from = sums + r * ld * 4;
-      const std::int64_t at = (m0_ + i + r) * p_.n() + n0_ + j;
+      const std::int64_t at = (m0_ + i + r) * p_.row_stride() + n0_ + j;
       const auto* f = reinterpret_cast<const float*>(from);
       auto* half = reinterpret_cast<std::uint16_t*>(c_) + at;
       if (p_.in == DType::i8)
@@ -215,7 +222,8 @@ class Product {
   const MatmulProblem& p_;
   Blocking blocking_;
   int threads_;
-  bool narrow_, rows_adjacent_, columns_adjacent_;
+  bool narrow_;
+  std::vector<std::int64_t> a_runs_, b_runs_;
   std::byte *panels_, *blocks_, *sums_, *c_ = nullptr;
   const void *a_ = nullptr, *b_ = nullptr;
   std::int64_t m0_ = 0, n0_ = 0, k0_ = 0, m_ = 0, n_ = 0, k_ = 0;  ///< What is packed: where it starts, its extents.
@@ -233,11 +241,14 @@ std::int64_t matmul_workspace(const Machine& machine, DType in, DType out, std::
 
 void matmul(const Machine& machine, const MatmulProblem& p, const void* a, const void* b, void* c, void* workspace,
             int threads) {
-  const std::int64_t size = p.m() * p.n(), c_bytes = size * bit_width(p.out) / 8;
-  if (p.batch() == 0 || size == 0) return;
+  const std::int64_t c_bytes = p.batch_stride() * bit_width(p.out) / 8;
+  if (p.batch() == 0 || p.m() == 0 || p.n() == 0) return;
   if (!threads) threads = default_threads();
   if (p.k() == 0) {
-    std::memset(c, 0, static_cast<std::size_t>(p.batch() * c_bytes));
+    for (std::int64_t q = 0; q < p.batch(); ++q)
+      for (std::int64_t i = 0; i < p.m(); ++i)
+        std::memset(static_cast<std::byte*>(c) + q * c_bytes + i * p.row_stride() * bit_width(p.out) / 8, 0,
+                    static_cast<std::size_t>(p.n() * bit_width(p.out) / 8));
     return;
   }
   const Microkernel& kernel = microkernel(packed_kind(p.in, machine), machine);

@@ -60,16 +60,16 @@ inline void interleave4(const std::int8_t* const* from, unsigned char flip, std:
   std::memcpy(to, t, 64);
 }
 
-/// Lanes [0, count) whose units of one word lie one after the other: the blocks that registers hold; returns how many
-/// units.
+/// Lanes [0, count) whose units of one word lie one after the other from `k` on: the blocks that registers hold;
+/// returns how many units.
 template <class Word>
-std::int64_t transpose_units(const PackSource& s, const std::byte* base, int element_bytes, std::int64_t units,
-                             std::uint32_t flip, int width, Word* to) {
+std::int64_t transpose_units(const PackSource& s, const std::byte* base, int element_bytes, std::int64_t k,
+                             std::int64_t units, std::uint32_t flip, int width, Word* to) {
   constexpr int side = 16 / sizeof(Word);
   if (s.count < side) return 0;
   const std::int64_t blocks = units / side;
   const auto row = [&](int lane) {
-    return reinterpret_cast<const Word*>(base + (s.lanes[lane] + s.depth[0]) * element_bytes);
+    return reinterpret_cast<const Word*>(base + (s.lanes[lane] + s.depth[k]) * element_bytes);
   };
   for (int done = 0; done < s.count; done += side) {
     const int first = std::min(done, s.count - side);  // the last ones again, where they do not divide
@@ -126,16 +126,20 @@ void pack(const PackSource& s, int width, int group_units, unsigned char flip, v
       for (int i = 0; i < s.count; ++i) put(to + k / step * row + i * step + k % step, first[s.depth[k] + i]);
     return;
   }
-  std::int64_t done = 0;  // elements along k
-  if constexpr (std::is_same_v<From, To> && sizeof(To) * step >= 4) {
-    using Word = std::conditional_t<sizeof(To) * step == 8, std::uint64_t, std::uint32_t>;
-    if (s.depth_adjacent)
-      done = step * transpose_units(s, reinterpret_cast<const std::byte*>(base), sizeof(From), s.k / step,
-                                    flip * 0x01010101u, width, reinterpret_cast<Word*>(to));
+  for (std::int64_t k = 0; k < s.k;) {
+    const std::int64_t run = std::min(s.runs[k], s.k - k);
+    std::int64_t done = k;
+    if constexpr (std::is_same_v<From, To> && sizeof(To) * step >= 4) {
+      using Word = std::conditional_t<sizeof(To) * step == 8, std::uint64_t, std::uint32_t>;
+      if (k % step == 0)
+        done += step * transpose_units(s, reinterpret_cast<const std::byte*>(base), sizeof(From), k, run / step,
+                                       flip * 0x01010101u, width, reinterpret_cast<Word*>(to) + k / step * width);
+    }
+    k += run;
+    for (int i = 0; i < s.count; ++i)
+      for (std::int64_t q = done; q < k; ++q)
+        put(to + q / step * row + i * step + q % step, base[s.lanes[i] + s.depth[q]]);
   }
-  for (int i = 0; i < s.count; ++i)
-    for (std::int64_t k = done; k < s.k; ++k)
-      put(to + k / step * row + i * step + k % step, base[s.lanes[i] + s.depth[k]]);
 }
 
 /// Whole panels next to each other whose elements are stored as they are: along the rows of B, which are long runs.
@@ -173,9 +177,10 @@ void pack_widened(const PackSource& s, int width, int group, float* to) {
     for (int i = 0; i < s.count; ++i) {
       const std::uint16_t* lane = base + s.lanes[i];
       float* row = rows + i * run;
-      if (s.depth_adjacent) widen(s.dtype, lane + s.depth[k0], row, n);
-      else
-        for (std::int64_t k = 0; k < n; ++k) widen(s.dtype, lane + s.depth[k0 + k], row + k, 1);
+      for (std::int64_t k = 0, run = 0; k < n; k += run) {
+        run = std::min(s.runs[k0 + k], n - k);
+        widen(s.dtype, lane + s.depth[k0 + k], row + k, run);
+      }
     }
     for (std::int64_t k = 0; k < n; ++k)
       for (int i = 0; i < s.count; ++i) to[k * width + i] = rows[i * run + k];
@@ -192,7 +197,7 @@ void pack_rows(const PackSource& s, int width, void* out) {
     std::memset(out, 0, static_cast<std::size_t>((s.k + line - 1) / line * line * width) * sizeof(T));
   for (std::int64_t k0 = 0; k0 < s.k; k0 += line, to += width * line) {
     const std::int64_t n = std::min(line, s.k - k0);
-    if (!s.depth_adjacent)
+    if (s.runs[k0] < n)
       for (std::int64_t e = 0; e < n; ++e)
         for (int i = 0; i < s.count; ++i) to[i * line + e] = base[s.lanes[i] + s.depth[k0 + e]];
     else if (n == line)

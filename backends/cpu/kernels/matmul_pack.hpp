@@ -16,8 +16,8 @@ struct PackSource {
   int count = 0;                        ///< Lanes there are; the rest of the last strip or panel is zeros.
   const std::int64_t* depth = nullptr;  ///< Offsets along k.
   std::int64_t k = 0;
-  bool lanes_adjacent = false;  ///< lanes[i] == lanes[0] + i.
-  bool depth_adjacent = false;  ///< depth[i] == depth[0] + i.
+  bool lanes_adjacent = false;         ///< lanes[i] == lanes[0] + i.
+  const std::int64_t* runs = nullptr;  ///< depth[i + e] == depth[i] + e for e < runs[i].
 };
 
 /// Units of `k` elements, padded to whole groups.
