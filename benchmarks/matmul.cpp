@@ -1,10 +1,11 @@
 // Packed matrix products against this processor's multiply-add peak, measured alternately, and against OpenBLAS's best
-// kernel. One JSON line a row: medians of the rates, and the median of the ratios of neighbours in time, so that a
-// clock that moves moves both. One thread is timed by its processor time, which other processes disturb less; more by
-// the wall clock. Run with RLX_THREADS (default 1); --quick leaves out 4096. OpenBLAS's choice of kernel is not
-// restricted: the program starts itself again without OPENBLAS_CORETYPE and OPENBLAS_L2_SIZE.
+// kernel; narrow types against f32. One JSON line a row: medians of the rates, and the median of the ratios of
+// neighbours in time, so that a clock that moves moves both. One thread is timed by its processor time, which other
+// processes disturb less; more by the wall clock. On one thread and on RLX_THREADS; --quick leaves out 4096. OpenBLAS's
+// choice of kernel is not restricted: the program starts itself again without OPENBLAS_CORETYPE and OPENBLAS_L2_SIZE.
 #include "backends/cpu/kernels/matmul.hpp"
 #include "backends/cpu/jit.hpp"
+#include "backends/cpu/kernels/cache_sizes.hpp"
 #include "backends/cpu/kernels/matmul_microkernel.hpp"
 #include "backends/cpu/memory.hpp"
 #include "backends/cpu/thread_pool.hpp"
@@ -19,6 +20,8 @@
 #include <ctime>
 #include <fstream>
 #include <functional>
+#include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -53,36 +56,29 @@ std::string processor() {
 /// Multiply-adds in registers, without memory: the rate that no product exceeds.
 class Peak {
  public:
-  Peak(DType t, const emit_llvm::Machine& machine) {
+  Peak(bool f64, const emit_llvm::Machine& machine) {
     const int bytes = machine.isa == emit_llvm::Isa::avx512 ? 64 : machine.isa == emit_llvm::Isa::avx2 ? 32 : 16;
-    const bool f64 = t == DType::f64, pairs = t == DType::bf16;
     const int lanes = bytes / (f64 ? 8 : 4);
-    const std::string v = "<" + std::to_string(lanes) + " x " + (f64 ? "double" : "float") + ">",
-                      x = pairs ? "<" + std::to_string(2 * lanes) + " x bfloat>" : v;
-    const std::string f =
-        pairs ? "@llvm.x86.avx512bf16.dpbf16ps.512" : "@llvm.fma.v" + std::to_string(lanes) + (f64 ? "f64" : "f32");
-    std::string s = "declare " + v + " " + f + "(" + v + ", " + x + ", " + x +
-                    ")\ndefine void @peak(i64 %n, ptr %to) {\nentry:\n %x = load " + x +
-                    ", ptr %to\n br label %loop\nloop:\n %k = phi i64 [ 0, %entry ], [ %k.next, %loop ]\n";
+    std::ostringstream v, s;
+    v << "<" << lanes << " x " << (f64 ? "double" : "float") << ">";
+    const std::string t = v.str(), f = "@llvm.fma.v" + std::to_string(lanes) + (f64 ? "f64" : "f32");
+    s << "declare " << t << " " << f << "(" << t << ", " << t << ", " << t
+      << ")\ndefine void @peak(i64 %n, ptr %to) {\n"
+      << "entry:\n %x = load " << t << ", ptr %to\n br label %loop\nloop:\n"
+      << " %k = phi i64 [ 0, %entry ], [ %k.next, %loop ]\n";
     for (int i = 0; i < chains; ++i)
-      s += " %c" + std::to_string(i) + " = phi " + v + " [ zeroinitializer, %entry ], [ %d" + std::to_string(i) +
-           ", %loop ]\n";
-    for (int i = 0; i < chains; ++i) {
-      const std::string n = std::to_string(i);
-      s += " %d" + n + " = call " + v + " " + f +
-           (pairs ? "(" + v + " %c" + n + ", " + x + " %x, " + x + " %x)\n"
-                  : "(" + v + " %x, " + v + " %x, " + v + " %c" + n + ")\n");
-    }
-    s += " %k.next = add i64 %k, 1\n %more = icmp slt i64 %k.next, %n\n br i1 %more, label %loop, label %end\nend:\n";
-    for (int i = 0; i < chains; ++i) {
-      const std::string n = std::to_string(i);
-      s += " %p" + n + " = getelementptr i8, ptr %to, i64 " + std::to_string(i * bytes) + "\n store " + v + " %d" + n +
-           ", ptr %p" + n + "\n";
-    }
+      s << " %c" << i << " = phi " << t << " [ zeroinitializer, %entry ], [ %d" << i << ", %loop ]\n";
+    for (int i = 0; i < chains; ++i)
+      s << " %d" << i << " = call " << t << " " << f << "(" << t << " %x, " << t << " %x, " << t << " %c" << i << ")\n";
+    s << " %k.next = add i64 %k, 1\n %more = icmp slt i64 %k.next, %n\n br i1 %more, label %loop, label %end\nend:\n";
+    for (int i = 0; i < chains; ++i)
+      s << " %p" << i << " = getelementptr i8, ptr %to, i64 " << i * bytes << "\n store " << t << " %d" << i
+        << ", ptr %p" << i << "\n";
+    s << " ret void\n}\n";
     const std::string names[] = {"peak"};
-    code_ = cpu::load(emit_llvm::assemble(s + " ret void\n}\n", machine), names);
+    code_ = cpu::load(emit_llvm::assemble(s.str(), machine), names);
     run_ = reinterpret_cast<void (*)(std::int64_t, void*)>(code_->function(0));
-    flops_ = 2.0 * chains * lanes * (pairs ? 2 : 1);
+    flops_ = 2.0 * chains * lanes;
   }
   /// GFLOP/s over about `flops` on each thread.
   double rate(double flops, int threads) const {
@@ -141,57 +137,128 @@ void row(const std::string& name, const std::vector<double>& ours, const std::ve
   std::fflush(stdout);
 }
 
-void measure(DType in, DType out, std::int64_t n, int threads, const emit_llvm::Machine& machine, int rounds,
-             const std::string& where) {
-  const double flops = 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
-  Memory a(byte_size(in, n * n)), b(byte_size(in, n * n)), c(byte_size(out, n * n)), d(byte_size(out, n * n));
-  Memory work(cpu::matmul_workspace(machine, in, out, 1, n, n, n));
-  for (std::int64_t i = 0; i < n * n; ++i) {
-    const double x = static_cast<double>(i * 7919 % 1009) / 1009 - 0.5,
-                 y = static_cast<double>(i * 104729 % 997) / 997 - 0.5;
-    if (in == DType::f64) static_cast<double*>(a.at)[i] = x, static_cast<double*>(b.at)[i] = y;
-    else if (in == DType::f32)
-      static_cast<float*>(a.at)[i] = static_cast<float>(x), static_cast<float*>(b.at)[i] = static_cast<float>(y);
-    else if (in == DType::i8)
-      static_cast<std::int8_t*>(a.at)[i] = static_cast<std::int8_t>(i * 37),
-      static_cast<std::int8_t*>(b.at)[i] = static_cast<std::int8_t>(i * 11);
-    else
-      static_cast<std::uint16_t*>(a.at)[i] = static_cast<std::uint16_t>(0x3f00 + i % 97),
-      static_cast<std::uint16_t*>(b.at)[i] = static_cast<std::uint16_t>(0x3f00 + i % 89);
+/// Square matrices and what multiplies them.
+class Square {
+ public:
+  Square(DType in, DType out, std::int64_t n, int threads, const emit_llvm::Machine& machine)
+      : machine_(machine),
+        n_(n),
+        threads_(threads),
+        problem_{in, out, {0}, steps(n, n), steps(n, 1), {0}, steps(n, 1), steps(n, n)},
+        a_(byte_size(in, n * n)),
+        b_(byte_size(in, n * n)),
+        c_(byte_size(out, n * n)),
+        work_(cpu::matmul_workspace(machine, in, out, 1, n, n, n, threads)) {
+    for (std::int64_t i = 0; i < n * n; ++i) {
+      const double x = static_cast<double>(i * 7919 % 1009) / 1009 - 0.5,
+                   y = static_cast<double>(i * 104729 % 997) / 997 - 0.5;
+      if (in == DType::f64) at<double>(a_, i) = x, at<double>(b_, i) = y;
+      else if (in == DType::f32) at<float>(a_, i) = static_cast<float>(x), at<float>(b_, i) = static_cast<float>(y);
+      else if (in == DType::i8)
+        at<std::int8_t>(a_, i) = static_cast<std::int8_t>(i * 37),
+                            at<std::int8_t>(b_, i) = static_cast<std::int8_t>(i * 11);
+      else
+        at<std::uint16_t>(a_, i) = static_cast<std::uint16_t>(0x3800 + i % 97),
+                              at<std::uint16_t>(b_, i) = static_cast<std::uint16_t>(0x3800 + i % 89);
+    }
   }
-  const cpu::MatmulProblem p{in, out, {0}, steps(n, n), steps(n, 1), {0}, steps(n, 1), steps(n, n)};
-  const auto ours = [&] { cpu::matmul(machine, p, a.at, b.at, c.at, work.at, threads); };
-  const auto blas = [&] {
-    const int m = static_cast<int>(n);
-    if (in == DType::f32)
-      cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, m, m, 1, static_cast<float*>(a.at), m,
-                  static_cast<float*>(b.at), m, 0, static_cast<float*>(d.at), m);
+  void ours() { cpu::matmul(machine_, problem_, a_.at, b_.at, c_.at, work_.at, threads_); }
+  void openblas() {
+    const int m = static_cast<int>(n_);
+    if (problem_.in == DType::f32)
+      cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, m, m, 1, &at<float>(a_, 0), m, &at<float>(b_, 0), m, 0,
+                  &at<float>(c_, 0), m);
     else
-      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, m, m, 1, static_cast<double*>(a.at), m,
-                  static_cast<double*>(b.at), m, 0, static_cast<double*>(d.at), m);
-  };
-  const bool has_blas = in == DType::f32 || in == DType::f64;
-  const Peak peak(in == DType::bf16 && cpu::packed_kind(in, machine) == cpu::PackedKind::bf16_pairs ? in
-                  : in == DType::f64                                                                ? in
-                                                                                                    : DType::f32,
-                  machine);
-  ours();
-  if (has_blas) blas();
+      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, m, m, 1, &at<double>(a_, 0), m, &at<double>(b_, 0), m,
+                  0, &at<double>(c_, 0), m);
+  }
+  /// GFLOP/s (GOP/s) of what was done just before, so that it finds the caches as its like left them.
+  template <class F>
+  double rate(F f) {
+    f();
+    return flops() / seconds(threads_, f) * 1e-9;
+  }
+  double flops() const { return 2.0 * static_cast<double>(n_) * static_cast<double>(n_) * static_cast<double>(n_); }
+
+ private:
+  template <class T>
+  static T& at(const Memory& m, std::int64_t i) {
+    return static_cast<T*>(m.at)[i];
+  }
+  const emit_llvm::Machine& machine_;
+  std::int64_t n_;
+  int threads_;
+  cpu::MatmulProblem problem_;
+  Memory a_, b_, c_, work_;
+};
+
+std::string label(DType in, DType out, std::int64_t n, int threads) {
+  std::string s = "matmul_" + std::string(name(in));
+  if (in != out) s += "_" + std::string(name(out));
+  return s + "_" + std::to_string(n) + "_threads" + std::to_string(threads);
+}
+
+struct Setting {
+  const emit_llvm::Machine& machine;
+  std::string processor;
+  int threads, rounds;
+};
+
+/// f32 or f64 against the peak and OpenBLAS; the peak is taken before and after, since the clock moves.
+void measure(DType t, std::int64_t n, double goal, const Setting& s) {
+  Square p(t, t, n, s.threads, s.machine);
+  const Peak peak(t == DType::f64, s.machine);
+  const double about = std::min(p.flops(), 2e9) / s.threads;
   std::vector<double> mine, rate, rival;
-  for (int i = 0; i < rounds; ++i) {
-    rate.push_back(peak.rate(std::min(flops, 4e9) / threads, threads) * (in == DType::i8 ? 4 : 1));
-    ours();  // so that what is timed finds the caches as its like left them
-    mine.push_back(flops / seconds(threads, ours) * 1e-9);
-    if (!has_blas) continue;
-    blas();
-    rival.push_back(flops / seconds(threads, blas) * 1e-9);
+  double before = peak.rate(about, s.threads);
+  for (int i = 0; i < s.rounds; ++i) {
+    mine.push_back(p.rate([&] { p.ours(); }));
+    const double after = peak.rate(about, s.threads);
+    rate.push_back((before + after) / 2);
+    rival.push_back(p.rate([&] { p.openblas(); }));
+    before = peak.rate(about, s.threads);
   }
-  const std::string label = std::string(name(in)) + "_" + std::string(name(out)) + "_" + std::to_string(n) +
-                            "_threads" + std::to_string(threads),
-                    unit = in == DType::i8 ? "GOP/s" : "GFLOP/s";
-  row("matmul_" + label + "_vs_peak", mine, rate, unit.c_str(), 0.85, where);
-  if (has_blas)
-    row("matmul_" + label + "_vs_openblas_" + openblas_get_corename(), mine, rival, unit.c_str(), 1.0, where);
+  row(label(t, t, n, s.threads) + "_vs_peak", mine, rate, "GFLOP/s", goal, s.processor);
+  row(label(t, t, n, s.threads) + "_vs_openblas_" + openblas_get_corename(), mine, rival, "GFLOP/s", 1.0, s.processor);
+}
+
+/// Narrow operands against f32 of the same size.
+void measure_narrow(DType in, DType out, std::int64_t n, double goal, const Setting& s) {
+  Square narrow(in, out, n, s.threads, s.machine), wide(DType::f32, DType::f32, n, s.threads, s.machine);
+  std::vector<double> mine, rival;
+  for (int i = 0; i < s.rounds; ++i) {
+    mine.push_back(narrow.rate([&] { narrow.ours(); }));
+    rival.push_back(wide.rate([&] { wide.ours(); }));
+  }
+  row(label(in, out, n, s.threads) + "_vs_f32", mine, rival, in == DType::i8 ? "GOP/s" : "GFLOP/s", goal, s.processor);
+}
+
+/// What bounds a product: the microkernel alone, on packed operands that stay in the second level of cache.
+void measure_microkernel(DType t, double goal, const Setting& s) {
+  const cpu::Microkernel& k = cpu::microkernel(cpu::packed_kind(t, s.machine), s.machine);
+  const std::int64_t units = 512, strip = units * k.mr * k.unit_bytes, panel = units * k.nr * k.unit_bytes,
+                     strips = std::max<std::int64_t>(1, cpu::l2_bytes() / 4 / strip), panels = 2;
+  Memory a(strip * strips), b(panel * panels), c(static_cast<std::int64_t>(k.mr) * k.nr * k.unit_bytes);
+  std::memset(a.at, 0x3c, static_cast<std::size_t>(strip * strips));  // small numbers, in f32 and in f64
+  std::memset(b.at, 0x3c, static_cast<std::size_t>(panel * panels));
+  const Peak peak(t == DType::f64, s.machine);
+  const double flops = 2.0 * static_cast<double>(units * k.mr * k.nr * strips * panels);
+  const auto once = [&] {
+    for (std::int64_t j = 0; j < panels; ++j)
+      for (std::int64_t i = 0; i < strips; ++i)
+        k.runs[k.nr / k.lanes - 1](units, static_cast<std::byte*>(a.at) + i * strip,
+                                   static_cast<std::byte*>(b.at) + j * panel, c.at, k.nr, 0, b.at);
+  };
+  std::vector<double> mine, rate;
+  once();
+  for (int i = 0; i < s.rounds; ++i) {
+    const double before = peak.rate(flops, 1);
+    mine.push_back(flops / seconds(1, once) * 1e-9);
+    rate.push_back((before + peak.rate(flops, 1)) / 2);
+  }
+  row("matmul_" + std::string(name(t)) + "_microkernel_" + std::to_string(k.mr) + "x" + std::to_string(k.nr) +
+          "_in_l2_vs_peak",
+      mine, rate, "GFLOP/s", goal, s.processor);
 }
 
 }  // namespace
@@ -203,19 +270,27 @@ int main(int argc, char** argv) {
     ::execv("/proc/self/exe", argv);
   }
   try {
-    const int threads = std::getenv("RLX_THREADS") ? rlx::cpu::default_threads() : 1;
-    openblas_set_num_threads(threads);
     const rlx::emit_llvm::Machine machine = rlx::emit_llvm::host_machine(rlx::emit_llvm::best_host_isa());
     const std::string where = processor();
     const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
-    for (const std::int64_t n : {std::int64_t{1024}, std::int64_t{4096}}) {
-      if (quick && n > 1024) break;
-      const int rounds = n > 1024 ? 3 : 30;
-      for (const DType t : {DType::f32, DType::f64}) measure(t, t, n, threads, machine, rounds, where);
+    const int all = rlx::cpu::default_threads();
+    // Where bf16 has instructions that are faster than f32's.
+    const rlx::cpu::PackedKind kind = rlx::cpu::packed_kind(DType::bf16, machine);
+    const double bf16_goal = kind == rlx::cpu::PackedKind::f32 ? 0.9 : 1.6;
+    for (const DType t : {DType::f32, DType::f64}) measure_microkernel(t, 0.95, {machine, where, 1, 30});
+    for (const int threads : {1, all}) {
+      openblas_set_num_threads(threads);
+      for (const std::int64_t n : {std::int64_t{1024}, std::int64_t{4096}}) {
+        if (quick && n > 1024) break;
+        const Setting s{machine, where, threads, n > 1024 ? 3 : 20};
+        for (const DType t : {DType::f32, DType::f64}) measure(t, n, n > 1024 ? 0.9 : 0.85, s);
+        measure_narrow(DType::bf16, DType::f32, n, bf16_goal, s);
+        measure_narrow(DType::bf16, DType::bf16, n, bf16_goal, s);
+        measure_narrow(DType::f16, DType::f16, n, 0.9, s);
+        measure_narrow(DType::i8, DType::i32, n, 2, s);
+      }
+      if (all == 1) break;
     }
-    measure(DType::bf16, DType::f32, 1024, threads, machine, 30, where);
-    measure(DType::bf16, DType::bf16, 1024, threads, machine, 30, where);
-    measure(DType::i8, DType::i32, 1024, threads, machine, 30, where);
   } catch (const rlx::Error& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 1;

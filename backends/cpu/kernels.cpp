@@ -1,6 +1,7 @@
 // One record a line. Primitives without a record here are generated.
 #include "kernels.hpp"
 
+#include "kernels/conv.hpp"
 #include "kernels/matmul.hpp"
 #include "kernels/sort.hpp"
 
@@ -18,7 +19,15 @@ std::span<const KernelRecord> kernel_records() {
                    .accepts = accepts_dot_general,
                    .action = launch_dot_general,
                    .workspace = dot_general_workspace,
-                   .where = "backends/cpu/kernels/matmul.cpp"},
+                   .where = "backends/cpu/kernels/dot_general.cpp"},
+      KernelRecord{.name = "cpu.conv",
+                   .op = "conv",
+                   .provider = "handwritten",
+                   .dtypes = {DTypeSet{DType::f16, DType::bf16, DType::f32, DType::f64}},
+                   .accepts = accepts_conv,
+                   .action = launch_conv,
+                   .workspace = conv_workspace,
+                   .where = "backends/cpu/kernels/conv.cpp"},
       KernelRecord{.name = "cpu.sort",
                    .op = "sort",
                    .provider = "handwritten",

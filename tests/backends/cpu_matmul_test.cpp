@@ -24,20 +24,25 @@ std::vector<emit_llvm::Isa> levels() {
     if (isa <= emit_llvm::best_host_isa()) all.push_back(isa);
   return all;
 }
-/// All levels, and what the choice of instructions by processor would leave out: bf16 pairs, and i8 without vpdpbusd.
+/// All levels, and what the choice of instructions by processor would leave out: without tile registers, bf16 in pairs,
+/// and i8 without vpdpbusd.
 std::vector<emit_llvm::Machine> machines() {
   std::vector<emit_llvm::Machine> all;
   for (emit_llvm::Isa isa : levels()) all.push_back(emit_llvm::host_machine(isa));
   emit_llvm::Machine m = all.back();
+  // Whether it had the feature.
+  const auto remove = [&m](const char* feature) {
+    const auto at = m.features.find("+" + std::string(feature));
+    if (at != std::string::npos) m.features[at] = '-';
+    return at != std::string::npos;
+  };
+  if (remove("amx-tile")) all.push_back(m);
   if (m.features.find("+avx512bf16") != std::string::npos) {
-    m.cpu = m.cpu.starts_with("znver") ? "sapphirerapids" : "znver4";  // the features still say what may be used
-    all.push_back(m);
+    emit_llvm::Machine other = m;  // the features still say what may be used
+    other.cpu = m.cpu.starts_with("znver") ? "sapphirerapids" : "znver4";
+    all.push_back(other);
   }
-  if (const auto at = m.features.find("+avx512vnni"); at != std::string::npos) {
-    m = emit_llvm::host_machine(emit_llvm::best_host_isa());
-    m.features[m.features.find("+avx512vnni")] = '-';
-    all.push_back(m);
-  }
+  if (remove("avx512vnni")) all.push_back(m);
   return all;
 }
 
@@ -77,7 +82,7 @@ HostTensor multiply(const emit_llvm::Machine& machine, const Case& c, const Host
                     int threads) {
   HostTensor r(c.out, {c.batch, c.m, c.n});
   if (r.bytes()) std::memset(r.mutable_data(), 0x7f, static_cast<std::size_t>(r.bytes()));
-  const std::int64_t bytes = cpu::matmul_workspace(machine, c.in, c.out, c.batch, c.m, c.n, c.k);
+  const std::int64_t bytes = cpu::matmul_workspace(machine, c.in, c.out, c.batch, c.m, c.n, c.k, threads);
   // Guards after the workspace; what packing leaves there must not matter.
   std::vector<std::byte> work(static_cast<std::size_t>(bytes) + 64, std::byte{0xff});
   cpu::matmul(machine, problem(c), a.data(), b.data(), r.mutable_data(), work.data(), threads);

@@ -1,10 +1,12 @@
 #include "matmul_microkernel.hpp"
 
 #include "../jit.hpp"
+#include "matmul_tiles.hpp"
 #include "runtime/disk_cache.hpp"
 
 #include <rlx/ir/error.hpp>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,56 +18,61 @@ namespace {
 using emit_llvm::Isa;
 using emit_llvm::Machine;
 
-bool has(const Machine& m, std::string_view feature) {
-  return ("," + m.features + ",").find(",+" + std::string(feature) + ",") != std::string::npos;
-}
 bool is_x86(const Machine& m) { return m.triple.starts_with("x86_64"); }
 
 int register_bytes(const Machine& m) { return m.isa == Isa::avx512 ? 64 : m.isa == Isa::avx2 ? 32 : 16; }
-constexpr int vectors_per_row = 2;
 
 /// "<16 x float>"
 std::string vector_type(int lanes, const char* element) {
   return std::string("<").append(std::to_string(lanes)).append(" x ").append(element).append(">");
 }
 
+std::string function_name(int vectors) { return "rlx_matmul_tile" + std::to_string(vectors); }
+
 class Writer {
  public:
-  Writer(const Microkernel& k, const Machine& m) : k_(k), isa_(m.isa), lanes_(register_bytes(m) / k.unit_bytes) {
+  /// Of the tile whose rows are `vectors` registers.
+  Writer(const Microkernel& k, const Machine& m, int vectors)
+      : k_(k), isa_(m.isa), lanes_(register_bytes(m) / k.unit_bytes), vectors_(vectors) {
     unit_ = k.kind == PackedKind::f64                                       ? "double"
             : k.kind == PackedKind::f32 || k.kind == PackedKind::bf16_pairs ? "float"
                                                                             : "i32";
     vector_ = vector_type(lanes_, unit_.c_str());
   }
 
+  std::string declarations() {
+    line("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)");
+    declare_product();
+    return out_.str();
+  }
   std::string text() {
-    declarations();
-    line(
-        "define void @rlx_matmul_tile(i64 %units, ptr noalias %a0, ptr noalias %b0, ptr noalias %c, i64 %ldc, i64 "
-        "%add, ptr %ahead) {\nentry:\n %stride = mul i64 %ldc, ",
-        k_.unit_bytes);
-    line(" %b1 = getelementptr i8, ptr %b0, i64 ", k_.panel_header);
-    if (k_.panel_header)
-      for (int j = 0; j < vectors_per_row; ++j)
+    line("define void @", function_name(vectors_),
+         "(i64 %units, ptr noalias %a0, ptr noalias %b0, ptr noalias %c, i64 %ldc, i64 %add, ptr %ahead) {\nentry:\n "
+         "%stride = mul i64 %ldc, ",
+         k_.unit_bytes);
+    line(" %b1 = getelementptr i8, ptr %b0, i64 ", k_.column_header * columns());
+    if (k_.column_header)
+      for (int j = 0; j < vectors_; ++j)
         load("%start" + std::to_string(j), vector_, "%b0", j * lanes_ * k_.unit_bytes, vector_bytes());
-    line(" %groups = sdiv i64 %units, ", unit_group, "\n %few = icmp slt i64 %groups, ", k_.mr,
-         "\n %near = select i1 %few, i64 %groups, i64 ", k_.mr, "\n br label %fetch");
-    // The first turns bring the tile of C, a row each, so that its misses leave room for others. Scalar instructions
-    // take turns from the multiply-adds (ports 0 and 5 of Intel's), which is why the rest is a loop of its own.
+    // The first turns bring the tile of C, a line each: its misses are slow, and the lines of B that stream from the
+    // second level need most of the few that may be under way. Scalar instructions take turns from the multiply-adds
+    // (ports 0 and 5 of Intel's), which is why the rest is a loop of its own.
+    line(" %groups = sdiv i64 %units, ", k_.group, "\n %few = icmp slt i64 %groups, ", k_.mr * lines(),
+         "\n %near = select i1 %few, i64 %groups, i64 ", k_.mr * lines(), "\n br label %fetch");
     turns(
         "fetch", "entry", "%near",
-        [this](int, int j) { return k_.panel_header ? "%start" + std::to_string(j) : std::string("zeroinitializer"); },
+        [this](int, int j) { return k_.column_header ? "%start" + std::to_string(j) : std::string("zeroinitializer"); },
         "%a0", "%b1", "0");
     line(
         " br i1 %fetch.more, label %fetch, label %rest\nrest:\n %over = icmp slt i64 %fetch.k1, %groups\n br i1 %over, "
         "label %loop, label %end");
     turns(
-        "loop", "rest", "%groups", [](int i, int j) { return value("fetch", unit_group, i, j); }, "%fetch.a1",
+        "loop", "rest", "%groups", [this](int i, int j) { return value("fetch", k_.group, i, j); }, "%fetch.a1",
         "%fetch.b1", "%fetch.k1");
     line(" br i1 %loop.more, label %loop, label %end\nend:");
     each([&](int i, int j) {
-      line(" ", next(i, j), " = phi ", vector_, " [ ", value("fetch", unit_group, i, j), ", %rest ], [ ",
-           value("loop", unit_group, i, j), ", %loop ]");
+      line(" ", next(i, j), " = phi ", vector_, " [ ", value("fetch", k_.group, i, j), ", %rest ], [ ",
+           value("loop", k_.group, i, j), ", %loop ]");
     });
     rows();
     line(" %fresh = icmp eq i64 %add, 0\n br i1 %fresh, label %put, label %sum");
@@ -90,9 +97,12 @@ class Writer {
   template <class F>
   void each(F f) {
     for (int i = 0; i < k_.mr; ++i)
-      for (int j = 0; j < vectors_per_row; ++j) f(i, j);
+      for (int j = 0; j < vectors_; ++j) f(i, j);
   }
   int vector_bytes() const { return lanes_ * k_.unit_bytes; }
+  int columns() const { return vectors_ * lanes_; }
+  /// Cache lines that a row of the tile may lie on.
+  int lines() const { return vectors_ * vector_bytes() / 64 + 1; }
   static std::string next(int i, int j) { return numbered("%next", i, j); }
   static std::string column(const std::string& p, int u, int j) { return numbered("%" + p + ".bv", u, j); }
   /// A sum of block `p` after `u` units of a group.
@@ -113,34 +123,39 @@ class Writer {
     carried(".a", "ptr", a);
     carried(".b", "ptr", b);
     const bool fetches = p == "fetch";
-    if (fetches) carried(".row", "ptr", "%c");
+    if (fetches) {
+      carried(".row", "ptr", "%c");
+      carried(".at", "i64", "0");
+    }
     each([&](int i, int j) {
       line(" ", value(p, 0, i, j), " = phi ", vector_, " [ ", start(i, j), ", %", from, " ], [ ",
-           value(p, unit_group, i, j), ", ", v, " ]");
+           value(p, k_.group, i, j), ", ", v, " ]");
     });
     if (fetches) {
-      line(" ", v, ".end = getelementptr i8, ptr ", v, ".row0, i64 ", k_.nr * k_.unit_bytes - 1, "\n ", v,
-           ".row1 = getelementptr i8, ptr ", v, ".row0, i64 %stride");
-      for (const char* at : {".row0", ".end"})
-        line(" call void @llvm.prefetch.p0(ptr ", v, at, ", i32 0, i32 3, i32 1)");
+      const int step = vectors_ * vector_bytes() - 1 < 64 ? vectors_ * vector_bytes() - 1 : 64;
+      line(" ", v, ".line = getelementptr i8, ptr ", v, ".row0, i64 ", v, ".at0\n call void @llvm.prefetch.p0(ptr ", v,
+           ".line, i32 0, i32 3, i32 1)\n ", v, ".next = add nuw nsw i64 ", v, ".at0, ", step, "\n ", v,
+           ".last = icmp sgt i64 ", v, ".next, ", (lines() - 1) * step, "\n ", v, ".at1 = select i1 ", v,
+           ".last, i64 0, i64 ", v, ".next\n ", v, ".below = getelementptr i8, ptr ", v, ".row0, i64 %stride\n ", v,
+           ".row1 = select i1 ", v, ".last, ptr ", v, ".below, ptr ", v, ".row0");
     }
     line(" ", v, ".off = shl i64 ", v, ".k0, 6\n ", v, ".ahead = getelementptr i8, ptr %ahead, i64 ", v,
          ".off\n call void @llvm.prefetch.p0(ptr ", v, ".ahead, i32 0, i32 2, i32 1)");
-    for (int u = 0; u < unit_group; ++u) {
-      for (int j = 0; j < vectors_per_row; ++j)
-        load(column(p, u, j), vector_, v + ".b0", (u * vectors_per_row + j) * vector_bytes(), vector_bytes());
+    for (int u = 0; u < k_.group; ++u) {
+      for (int j = 0; j < vectors_; ++j)
+        load(column(p, u, j), vector_, v + ".b0", (u * vectors_ + j) * vector_bytes(), vector_bytes());
       for (int i = 0; i < k_.mr; ++i) {
         const std::string one = numbered(v + ".one", u, i), first = numbered(v + ".first", u, i);
         load(one, unit_, v + ".a0", (u * k_.mr + i) * k_.unit_bytes, k_.unit_bytes);
         line(" ", first, " = insertelement ", vector_, " poison, ", unit_, " ", one, ", i32 0\n ",
              numbered(v + ".av", u, i), " = shufflevector ", vector_, " ", first, ", ", vector_, " poison, <", lanes_,
              " x i32> zeroinitializer");
-        for (int j = 0; j < vectors_per_row; ++j) multiply(p, u, i, j);
+        for (int j = 0; j < vectors_; ++j) multiply(p, u, i, j);
       }
     }
     line(" ", v, ".k1 = add nuw nsw i64 ", v, ".k0, 1\n ", v, ".a1 = getelementptr i8, ptr ", v, ".a0, i64 ",
-         unit_group * k_.mr * k_.unit_bytes);
-    line(" ", v, ".b1 = getelementptr i8, ptr ", v, ".b0, i64 ", unit_group * k_.nr * k_.unit_bytes, "\n ", v,
+         k_.group * k_.mr * k_.unit_bytes);
+    line(" ", v, ".b1 = getelementptr i8, ptr ", v, ".b0, i64 ", k_.group * columns() * k_.unit_bytes, "\n ", v,
          ".more = icmp slt i64 ", v, ".k1, ", limit);
   }
   static std::string numbered(std::string name, int i, int j) {
@@ -176,7 +191,7 @@ class Writer {
         return isa_ == Isa::avx512 ? "@llvm.x86.avx512.pmaddw.d.512"
                : isa_ == Isa::avx2 ? "@llvm.x86.avx2.pmadd.wd"
                                    : "@llvm.x86.sse2.pmadd.wd";
-      case PackedKind::i32:
+      default:
         break;
     }
     return "";
@@ -187,8 +202,7 @@ class Writer {
     if (k_.kind == PackedKind::i16_pairs) return vector_type(2 * lanes_, "i16");
     return vector_;
   }
-  void declarations() {
-    line("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)");
+  void declare_product() {
     const std::string f = product(), x = operand();
     if (f.empty()) return;
     if (k_.kind == PackedKind::i16_pairs) line("declare ", vector_, " ", f, "(", x, ", ", x, ")");
@@ -197,8 +211,8 @@ class Writer {
     else line("declare ", vector_, " ", f, "(", vector_, ", ", x, ", ", x, ")");
   }
   void multiply(const std::string& p, int u, int i, int j) {
-    const std::string n = p + std::to_string((u * k_.mr + i) * vectors_per_row + j),
-                      a = numbered("%" + p + ".av", u, i), b = column(p, u, j), x = operand(), f = product();
+    const std::string n = p + std::to_string((u * k_.mr + i) * vectors_ + j), a = numbered("%" + p + ".av", u, i),
+                      b = column(p, u, j), x = operand(), f = product();
     const std::string from = value(p, u, i, j), to = value(p, u + 1, i, j);
     const auto cast = [&] {
       line(" %x", n, " = bitcast ", vector_, " ", a, " to ", x, "\n %y", n, " = bitcast ", vector_, " ", b, " to ", x);
@@ -220,7 +234,7 @@ class Writer {
         line(" %p", n, " = call ", vector_, " ", f, "(", x, " %x", n, ", ", x, " %y", n, ")\n ", to, " = add ", vector_,
              " %p", n, ", ", from);
         break;
-      case PackedKind::i32:
+      default:
         line(" %p", n, " = mul ", vector_, " ", a, ", ", b, "\n ", to, " = add ", vector_, " %p", n, ", ", from);
         break;
     }
@@ -228,7 +242,7 @@ class Writer {
 
   const Microkernel& k_;
   Isa isa_;
-  int lanes_;
+  int lanes_, vectors_;
   std::string unit_, vector_;
   std::ostringstream out_;
 };
@@ -244,7 +258,8 @@ Code make(PackedKind kind, const Machine& machine) {
   Code c{microkernel_shape(kind, machine), nullptr};
   const std::string text = microkernel_text(c.kernel, machine),
                     key = "cpu matmul " + machine.description() + "\n" + text;
-  const std::string names[] = {"rlx_matmul_tile"};
+  std::vector<std::string> names;
+  for (int v = 1; v <= c.kernel.nr / c.kernel.lanes; ++v) names.push_back(function_name(v));
   if (const auto known = cache->get(key)) {
     try {
       c.code = load(*known, names);
@@ -257,36 +272,73 @@ Code make(PackedKind kind, const Machine& machine) {
     c.code = load(object, names);
     cache->put(key, object);
   }
-  c.kernel.run = reinterpret_cast<Microkernel::Run>(c.code->function(0));
+  for (std::size_t v = 0; v < names.size(); ++v)
+    c.kernel.runs[v] = reinterpret_cast<Microkernel::Run>(c.code->function(v));
   return c;
 }
 
 }  // namespace
 
+bool has_feature(const Machine& m, std::string_view feature) {
+  return ("," + m.features + ",").find(",+" + std::string(feature) + ",") != std::string::npos;
+}
+
 PackedKind packed_kind(DType operands, const Machine& m) {
   if (operands == DType::f64) return PackedKind::f64;
+  if (operands == DType::bf16 && tiles_usable(m, "amx-bf16")) return PackedKind::bf16_tiles;
+  if (operands == DType::i8 && tiles_usable(m, "amx-int8")) return PackedKind::i8_tiles;
   // Where vdpbf16ps is as fast as an fma; Intel's runs at a quarter of that rate and loses to widening.
-  if (operands == DType::bf16 && m.isa == Isa::avx512 && has(m, "avx512bf16") && m.cpu.starts_with("znver"))
+  if (operands == DType::bf16 && m.isa == Isa::avx512 && has_feature(m, "avx512bf16") && m.cpu.starts_with("znver"))
     return PackedKind::bf16_pairs;
   if (operands != DType::i8) return PackedKind::f32;
-  if (m.isa == Isa::avx512 && has(m, "avx512vnni")) return PackedKind::i8_quads;
+  if (m.isa == Isa::avx512 && has_feature(m, "avx512vnni")) return PackedKind::i8_quads;
   return is_x86(m) ? PackedKind::i16_pairs : PackedKind::i32;
 }
+
+namespace {
+int units_step(PackedKind kind) {
+  switch (kind) {
+    case PackedKind::i8_quads:
+    case PackedKind::i8_tiles:
+      return 4;
+    case PackedKind::bf16_pairs:
+    case PackedKind::bf16_tiles:
+    case PackedKind::i16_pairs:
+      return 2;
+    default:
+      return 1;
+  }
+}
+}  // namespace
 
 Microkernel microkernel_shape(PackedKind kind, const Machine& m) {
   Microkernel k;
   k.kind = kind;
   k.unit_bytes = kind == PackedKind::f64 ? 8 : 4;
-  k.step = kind == PackedKind::i8_quads ? 4 : kind == PackedKind::bf16_pairs || kind == PackedKind::i16_pairs ? 2 : 1;
-  k.nr = vectors_per_row * register_bytes(m) / k.unit_bytes;
-  // Of 32 registers 28 hold the tile, of 16 12, of those without fma 8: the rest are for B, one row of A and a product.
-  k.mr = m.isa == Isa::avx512 ? 14 : m.isa == Isa::avx2 ? 6 : 4;
-  if (kind == PackedKind::i16_pairs && m.isa == Isa::avx512) k.mr = 12;
-  if (kind == PackedKind::i8_quads) k.panel_header = k.nr * 4;
+  k.step = units_step(kind);
+  if (is_tiles(kind)) {
+    k.mr = k.nr = 32;
+    k.lanes = k.group = 16;
+    k.ahead_bytes = 512;
+    return k;
+  }
+  k.lanes = register_bytes(m) / k.unit_bytes;
+  // Of 32 registers 27 hold the tile, of 16 12, of those without fma 8: the rest are for B, a row of A and a product.
+  // Wide rather than square: a turn loads fewer registers, and two at least of A are under way.
+  k.nr = (m.isa == Isa::avx512 ? 3 : 2) * k.lanes;
+  k.mr = m.isa == Isa::avx512 ? 9 : m.isa == Isa::avx2 ? 6 : 4;
+  if (kind == PackedKind::i16_pairs && m.isa == Isa::avx512) k.mr = 8;
+  if (kind == PackedKind::i8_quads) k.column_header = 4;
   return k;
 }
 
-std::string microkernel_text(const Microkernel& shape, const Machine& machine) { return Writer(shape, machine).text(); }
+std::string microkernel_text(const Microkernel& shape, const Machine& machine) {
+  const bool tiles = is_tiles(shape.kind);
+  std::string text = tiles ? tiles_declarations() : Writer(shape, machine, 1).declarations();
+  for (int v = 1; v <= shape.nr / shape.lanes; ++v)
+    text += tiles ? tiles_text(shape, v, function_name(v)) : Writer(shape, machine, v).text();
+  return text;
+}
 
 const Microkernel& microkernel(PackedKind kind, const Machine& machine) {
   static std::mutex mutex;

@@ -1,5 +1,7 @@
 #include "matmul_pack.hpp"
 
+#include "half_rows.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -8,36 +10,10 @@
 namespace rlx::cpu {
 namespace {
 
-// Storage types of the small floats, so that templates tell them from integers.
-struct F16 {
-  std::uint16_t bits;
-};
+/// A bf16 as it is stored, so that templates tell it from an integer.
 struct Bf16 {
   std::uint16_t bits;
 };
-
-template <class To, class From>
-inline To converted(From v) {
-  return static_cast<To>(v);
-}
-template <>
-inline Bf16 converted<Bf16, Bf16>(Bf16 v) {
-  return v;
-}
-template <>
-inline float converted<float, Bf16>(Bf16 v) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(v.bits) << 16);
-}
-// Scaled by 2^112 the bits of an f16, subnormals included, are those of an f32; without branches, so that it
-// vectorises.
-template <>
-inline float converted<float, F16>(F16 v) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(v.bits & 0x8000u) << 16,
-                      magnitude = static_cast<std::uint32_t>(v.bits & 0x7fffu) << 13;
-  const std::uint32_t scaled = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112f);
-  const std::uint32_t special = magnitude >= 0x0f800000u ? 0x7f800000u : 0u;  // infinity and NaN
-  return std::bit_cast<float>(scaled | special | sign);
-}
 
 /// Registers of 16 bytes. transpose: to[j * width + i] = from[i][j], for as many rows as a register has words.
 using Four = std::uint32_t __attribute__((vector_size(16)));
@@ -84,16 +60,16 @@ inline void interleave4(const std::int8_t* const* from, unsigned char flip, std:
   std::memcpy(to, t, 64);
 }
 
-/// Lanes [0, count) whose units of one word lie one after the other: the blocks that registers hold; returns how many
-/// units.
+/// Lanes [0, count) whose units of one word lie one after the other from `k` on: the blocks that registers hold;
+/// returns how many units.
 template <class Word>
-std::int64_t transpose_units(const PackSource& s, const std::byte* base, int element_bytes, std::int64_t units,
-                             std::uint32_t flip, int width, Word* to) {
+std::int64_t transpose_units(const PackSource& s, const std::byte* base, int element_bytes, std::int64_t k,
+                             std::int64_t units, std::uint32_t flip, int width, Word* to) {
   constexpr int side = 16 / sizeof(Word);
   if (s.count < side) return 0;
   const std::int64_t blocks = units / side;
   const auto row = [&](int lane) {
-    return reinterpret_cast<const Word*>(base + (s.lanes[lane] + s.depth[0]) * element_bytes);
+    return reinterpret_cast<const Word*>(base + (s.lanes[lane] + s.depth[k]) * element_bytes);
   };
   for (int done = 0; done < s.count; done += side) {
     const int first = std::min(done, s.count - side);  // the last ones again, where they do not divide
@@ -114,14 +90,15 @@ std::int64_t transpose_units(const PackSource& s, const std::byte* base, int ele
 
 /// A strip of `width` lanes; `flip` is xored into each stored byte (i8 only).
 template <class From, class To, int step>
-void pack(const PackSource& s, int width, unsigned char flip, void* out) {
+void pack(const PackSource& s, int width, int group_units, unsigned char flip, void* out) {
   const auto* base = static_cast<const From*>(s.base);
   auto* to = static_cast<To*>(out);
-  constexpr int group = step * unit_group;
-  const std::int64_t units = (s.k + group - 1) / group * unit_group, row = static_cast<std::int64_t>(width) * step;
+  const int group = step * group_units;
+  const std::int64_t units = (s.k + group - 1) / group * group_units, row = static_cast<std::int64_t>(width) * step;
   const auto put = [&](To* at, From v) {
     if constexpr (sizeof(To) == 1) *at = static_cast<To>(static_cast<unsigned char>(v) ^ flip);
-    else *at = converted<To>(v);
+    else if constexpr (std::is_same_v<To, Bf16>) *at = v;
+    else *at = static_cast<To>(v);
   };
   if (s.count < width || s.k % group) std::memset(out, 0, static_cast<std::size_t>(units * row) * sizeof(To));
   if (s.lanes_adjacent) {
@@ -149,16 +126,20 @@ void pack(const PackSource& s, int width, unsigned char flip, void* out) {
       for (int i = 0; i < s.count; ++i) put(to + k / step * row + i * step + k % step, first[s.depth[k] + i]);
     return;
   }
-  std::int64_t done = 0;  // elements along k
-  if constexpr (std::is_same_v<From, To> && sizeof(To) * step >= 4) {
-    using Word = std::conditional_t<sizeof(To) * step == 8, std::uint64_t, std::uint32_t>;
-    if (s.depth_adjacent)
-      done = step * transpose_units(s, reinterpret_cast<const std::byte*>(base), sizeof(From), s.k / step,
-                                    flip * 0x01010101u, width, reinterpret_cast<Word*>(to));
+  for (std::int64_t k = 0; k < s.k;) {
+    const std::int64_t run = std::min(s.runs[k], s.k - k);
+    std::int64_t done = k;
+    if constexpr (std::is_same_v<From, To> && sizeof(To) * step >= 4) {
+      using Word = std::conditional_t<sizeof(To) * step == 8, std::uint64_t, std::uint32_t>;
+      if (k % step == 0)
+        done += step * transpose_units(s, reinterpret_cast<const std::byte*>(base), sizeof(From), k, run / step,
+                                       flip * 0x01010101u, width, reinterpret_cast<Word*>(to) + k / step * width);
+    }
+    k += run;
+    for (int i = 0; i < s.count; ++i)
+      for (std::int64_t q = done; q < k; ++q)
+        put(to + q / step * row + i * step + q % step, base[s.lanes[i] + s.depth[q]]);
   }
-  for (int i = 0; i < s.count; ++i)
-    for (std::int64_t k = done; k < s.k; ++k)
-      put(to + k / step * row + i * step + k % step, base[s.lanes[i] + s.depth[k]]);
 }
 
 /// Whole panels next to each other whose elements are stored as they are: along the rows of B, which are long runs.
@@ -175,69 +156,128 @@ void copy_rows(const PackSource& s, int panels, std::int64_t element_bytes, std:
   }
 }
 
+void widen(DType from_type, const std::uint16_t* from, float* to, std::int64_t n) {
+  if (from_type == DType::f16) return widen_f16(from, to, n);
+  for (std::int64_t i = 0; i < n; ++i) to[i] = std::bit_cast<float>(static_cast<std::uint32_t>(from[i]) << 16);
+}
+
+/// f16 and bf16 to f32, in runs.
+void pack_widened(const PackSource& s, int width, int group, float* to) {
+  const auto* base = static_cast<const std::uint16_t*>(s.base);
+  if (s.count < width || s.k % group)
+    std::memset(to, 0, static_cast<std::size_t>((s.k + group - 1) / group * group * width) * sizeof(float));
+  if (s.lanes_adjacent) {
+    for (std::int64_t k = 0; k < s.k; ++k) widen(s.dtype, base + s.lanes[0] + s.depth[k], to + k * width, s.count);
+    return;
+  }
+  constexpr std::int64_t run = 128, most_lanes = 64;
+  float rows[most_lanes * run];
+  for (std::int64_t k0 = 0; k0 < s.k; k0 += run, to += run * width) {
+    const std::int64_t n = std::min(run, s.k - k0);
+    for (int i = 0; i < s.count; ++i) {
+      const std::uint16_t* lane = base + s.lanes[i];
+      float* row = rows + i * run;
+      for (std::int64_t k = 0, run = 0; k < n; k += run) {
+        run = std::min(s.runs[k0 + k], n - k);
+        widen(s.dtype, lane + s.depth[k0 + k], row + k, run);
+      }
+    }
+    for (std::int64_t k = 0; k < n; ++k)
+      for (int i = 0; i < s.count; ++i) to[k * width + i] = rows[i * run + k];
+  }
+}
+
+/// A strip for tile registers: [k / e][width][e] with e elements of 64 bytes.
+template <class T>
+void pack_rows(const PackSource& s, int width, void* out) {
+  constexpr std::int64_t line = 64 / sizeof(T);
+  const auto* base = static_cast<const T*>(s.base);
+  auto* to = static_cast<T*>(out);
+  if (s.count < width || s.k % line)
+    std::memset(out, 0, static_cast<std::size_t>((s.k + line - 1) / line * line * width) * sizeof(T));
+  for (std::int64_t k0 = 0; k0 < s.k; k0 += line, to += width * line) {
+    const std::int64_t n = std::min(line, s.k - k0);
+    if (s.runs[k0] < n)
+      for (std::int64_t e = 0; e < n; ++e)
+        for (int i = 0; i < s.count; ++i) to[i * line + e] = base[s.lanes[i] + s.depth[k0 + e]];
+    else if (n == line)
+      for (int i = 0; i < s.count; ++i) std::memcpy(to + i * line, base + s.lanes[i] + s.depth[k0], 64);
+    else
+      for (int i = 0; i < s.count; ++i)
+        std::memcpy(to + i * line, base + s.lanes[i] + s.depth[k0], static_cast<std::size_t>(n) * sizeof(T));
+  }
+}
+
 void pack_units(const Microkernel& m, const PackSource& s, int width, unsigned char flip, void* to) {
   switch (m.kind) {
     case PackedKind::f64:
-      return pack<double, double, 1>(s, width, 0, to);
+      return pack<double, double, 1>(s, width, m.group, 0, to);
     case PackedKind::bf16_pairs:
-      return pack<Bf16, Bf16, 2>(s, width, 0, to);
+    case PackedKind::bf16_tiles:
+      return pack<Bf16, Bf16, 2>(s, width, m.group, 0, to);
     case PackedKind::i8_quads:
-      return pack<std::int8_t, std::int8_t, 4>(s, width, flip, to);
+    case PackedKind::i8_tiles:
+      return pack<std::int8_t, std::int8_t, 4>(s, width, m.group, flip, to);
     case PackedKind::i16_pairs:
-      return pack<std::int8_t, std::int16_t, 2>(s, width, 0, to);
+      return pack<std::int8_t, std::int16_t, 2>(s, width, m.group, 0, to);
     case PackedKind::i32:
-      return pack<std::int8_t, std::int32_t, 1>(s, width, 0, to);
+      return pack<std::int8_t, std::int32_t, 1>(s, width, m.group, 0, to);
     case PackedKind::f32:
-      if (s.dtype == DType::f16) return pack<F16, float, 1>(s, width, 0, to);
-      if (s.dtype == DType::bf16) return pack<Bf16, float, 1>(s, width, 0, to);
-      return pack<float, float, 1>(s, width, 0, to);
+      if (s.dtype != DType::f32) return pack_widened(s, width, m.group, static_cast<float*>(to));
+      return pack<float, float, 1>(s, width, m.group, 0, to);
   }
 }
 
 }  // namespace
 
 std::int64_t packed_units(const Microkernel& m, std::int64_t k) {
-  return (k + m.step * unit_group - 1) / (m.step * unit_group) * unit_group;
+  const int group = m.step * m.group;
+  return (k + group - 1) / group * m.group;
 }
 std::int64_t strip_bytes(const Microkernel& m, std::int64_t k) { return packed_units(m, k) * m.mr * m.unit_bytes; }
-std::int64_t panel_bytes(const Microkernel& m, std::int64_t k) {
-  return m.panel_header + packed_units(m, k) * m.nr * m.unit_bytes;
+std::int64_t panel_bytes(const Microkernel& m, std::int64_t k, int width) {
+  return static_cast<std::int64_t>(width) * (m.column_header + packed_units(m, k) * m.unit_bytes);
 }
 
-void pack_strip(const Microkernel& m, const PackSource& s, void* to) { pack_units(m, s, m.mr, 0x80, to); }
+void pack_strip(const Microkernel& m, const PackSource& s, void* to) {
+  if (m.kind == PackedKind::bf16_tiles) pack_rows<Bf16>(s, m.mr, to);
+  else if (m.kind == PackedKind::i8_tiles) pack_rows<std::int8_t>(s, m.mr, to);
+  else pack_units(m, s, m.mr, 0x80, to);
+}
 
 namespace {
-void pack_panel(const Microkernel& m, const PackSource& s, void* to) {
-  auto* body = static_cast<std::byte*>(to) + m.panel_header;
-  pack_units(m, s, m.nr, 0, body);
-  if (!m.panel_header) return;
+void pack_panel(const Microkernel& m, const PackSource& s, int width, void* to) {
+  auto* body = static_cast<std::byte*>(to) + m.column_header * width;
+  pack_units(m, s, width, 0, body);
+  if (!m.column_header) return;
   auto* start = static_cast<std::int32_t*>(to);
-  std::fill_n(start, m.nr, 0);
+  std::fill_n(start, width, 0);
   const auto* b = reinterpret_cast<const std::int8_t*>(body);
-  for (std::int64_t q = 0; q < packed_units(m, s.k); ++q, b += 4 * m.nr)
-    for (int j = 0; j < m.nr; ++j) start[j] -= 128 * (b[4 * j] + b[4 * j + 1] + b[4 * j + 2] + b[4 * j + 3]);
+  for (std::int64_t q = 0; q < packed_units(m, s.k); ++q, b += 4 * width)
+    for (int j = 0; j < width; ++j) start[j] -= 128 * (b[4 * j] + b[4 * j + 1] + b[4 * j + 2] + b[4 * j + 3]);
 }
 }  // namespace
 
 void pack_panels(const Microkernel& m, const PackSource& s, void* to) {
-  const std::int64_t apart = panel_bytes(m, s.k), element = bit_width(s.dtype) / 8;
+  const std::int64_t apart = panel_bytes(m, s.k, m.nr), element = bit_width(s.dtype) / 8;
   const int whole = s.count / m.nr;
   int done = 0;
   if (s.lanes_adjacent && (m.kind == PackedKind::f64 || (m.kind == PackedKind::f32 && s.dtype == DType::f32)) &&
-      s.k % unit_group == 0 && m.panel_header == 0) {
+      s.k % m.group == 0) {
     auto* out = static_cast<std::byte*>(to);
+    const auto copy = [&](auto bytes) {
+      copy_rows<bytes()>(s, whole, element, apart, out);
+      done = whole;
+    };
     switch (m.nr * m.unit_bytes) {
-      case 128:
-        copy_rows<128>(s, whole, element, apart, out);
-        done = whole;
+      case 192:
+        copy(std::integral_constant<int, 192>());
         break;
       case 64:
-        copy_rows<64>(s, whole, element, apart, out);
-        done = whole;
+        copy(std::integral_constant<int, 64>());
         break;
       case 32:
-        copy_rows<32>(s, whole, element, apart, out);
-        done = whole;
+        copy(std::integral_constant<int, 32>());
         break;
       default:
         break;
@@ -247,7 +287,7 @@ void pack_panels(const Microkernel& m, const PackSource& s, void* to) {
     PackSource one = s;
     one.lanes += p * m.nr;
     one.count = std::min(m.nr, s.count - p * m.nr);
-    pack_panel(m, one, static_cast<std::byte*>(to) + p * apart);
+    pack_panel(m, one, m.width(one.count), static_cast<std::byte*>(to) + p * apart);
   }
 }
 

@@ -16,16 +16,17 @@ struct PackSource {
   int count = 0;                        ///< Lanes there are; the rest of the last strip or panel is zeros.
   const std::int64_t* depth = nullptr;  ///< Offsets along k.
   std::int64_t k = 0;
-  bool lanes_adjacent = false;  ///< lanes[i] == lanes[0] + i.
-  bool depth_adjacent = false;  ///< depth[i] == depth[0] + i.
+  bool lanes_adjacent = false;         ///< lanes[i] == lanes[0] + i.
+  const std::int64_t* runs = nullptr;  ///< depth[i + e] == depth[i] + e for e < runs[i].
 };
 
 /// Units of `k` elements, padded to whole groups.
 std::int64_t packed_units(const Microkernel& m, std::int64_t k);
-/// Bytes of one strip or panel; a multiple of the register's for B.
+/// Bytes of one strip, of one panel of `width` columns; the latter a multiple of the register's.
 std::int64_t strip_bytes(const Microkernel& m, std::int64_t k);
-std::int64_t panel_bytes(const Microkernel& m, std::int64_t k);
-/// [units][mr or nr][step] elements, zeros after k; B's panels of i8_quads start with -128 times their columns' sums.
+std::int64_t panel_bytes(const Microkernel& m, std::int64_t k, int width);
+/// [units][mr or width][step] elements, zeros after k; B's panels of i8_quads start with -128 times their columns'
+/// sums. The last panel is as narrow as Microkernel::width allows.
 void pack_strip(const Microkernel& m, const PackSource& s, void* to);
 void pack_panels(const Microkernel& m, const PackSource& s, void* to);
 
