@@ -12,13 +12,14 @@ namespace {
 
 class Body {
  public:
-  Body(Graph& g, RegionId r) : g_(g), steps_(g.region(r).nodes), region_(r) {}
+  Body(Graph& g, RegionId r, DispatchReport& report) : g_(g), steps_(g.region(r).nodes), region_(r), report_(report) {}
 
   void run() {
     for (std::size_t i = steps_.size(); i-- > 0;) {
       const Node& copy = g_.node(steps_[i]);
-      if (copy.op->name() == "lir.copy" && elide(i, copy.operands[0], copy.operands[1]))
-        steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(i));
+      if (copy.op->name() != "lir.copy" || !elide(i, copy.operands[0], copy.operands[1])) continue;
+      report_.drop_step("copy", copy.origin);
+      steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(i));
     }
     g_.region(region_).nodes = steps_;
   }
@@ -90,21 +91,22 @@ class Body {
   Graph& g_;
   std::vector<NodeId> steps_;
   RegionId region_;
+  DispatchReport& report_;
 };
 
-void visit(Graph& g, RegionId r) {
+void visit(Graph& g, RegionId r, DispatchReport& report) {
   const std::vector<NodeId> nodes = g.region(r).nodes;
   for (NodeId id : nodes) {
     const std::vector<RegionId> regions = g.node(id).regions;
     const std::string_view op = g.node(id).op->name();
     if (op != "lir.while" && op != "lir.if") continue;
-    for (RegionId inner : regions) visit(g, inner);
-    if (op == "lir.while") Body(g, regions[1]).run();
+    for (RegionId inner : regions) visit(g, inner, report);
+    if (op == "lir.while") Body(g, regions[1], report).run();
   }
 }
 
 }  // namespace
 
-void elide_copies(Graph& lir) { visit(lir, Graph::top); }
+void elide_copies(Graph& lir, DispatchReport& report) { visit(lir, Graph::top, report); }
 
 }  // namespace rlx::compile

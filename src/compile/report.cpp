@@ -18,6 +18,16 @@ std::size_t DispatchReport::unresolved() const {
       std::count_if(rows.begin(), rows.end(), [](const ReportRow& r) { return r.path == Path::unresolved; }));
 }
 
+void DispatchReport::drop_step(std::string_view step, int origin) {
+  if (const auto s = std::find_if(steps.rbegin(), steps.rend(), [&](const StepRow& x) { return x.name == step; });
+      s != steps.rend())
+    steps.erase(std::next(s).base());
+  if (origin < 0) return;
+  auto& of_row = rows.at(static_cast<std::size_t>(origin)).steps;
+  if (const auto s = std::find(of_row.rbegin(), of_row.rend(), step); s != of_row.rend())
+    of_row.erase(std::next(s).base());
+}
+
 std::string DispatchReport::to_table() const {
   const std::array<std::string, 6> head{"node", "op", "type", "path", "provider", "lowering"};
   std::vector<std::array<std::string, 6>> lines{head};

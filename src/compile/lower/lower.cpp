@@ -44,9 +44,15 @@ OperandUse operand_use(const Node& user, std::size_t) {
   return r ? r->use : OperandUse::buffer;
 }
 
-Lowering::Lowering(const Graph& mir, const Registry& registry, const Target& target, const CompileOptions& options,
-                   DispatchReport& report)
-    : mir_(mir), target_(target), options_(options), report_(report), lir_(mir.name), b_(lir_, registry) {}
+Lowering::Lowering(const Graph& mir, const Registry& registry, const Target& target,
+                   std::span<const KernelRecord> records, const CompileOptions& options, DispatchReport& report)
+    : mir_(mir),
+      target_(target),
+      records_(records),
+      options_(options),
+      report_(report),
+      lir_(mir.name),
+      b_(lir_, registry) {}
 
 const Values& Lowering::buffers(ValueId v) const {
   const auto it = buffers_.find(v);
@@ -91,6 +97,12 @@ void Lowering::step(const Node& origin, std::string name, std::string kind, std:
                     std::int64_t operations) {
   report_.steps.push_back({name, std::move(kind), std::move(provider), operations});
   if (origin.origin >= 0) report_.rows[static_cast<std::size_t>(origin.origin)].steps.push_back(std::move(name));
+}
+
+void Lowering::copy(const Node& origin, Value from, Value to) {
+  b_.set_origin(origin.origin);
+  b_.emit("lir.copy", {from, to});
+  step(origin, "copy", "copy", "generated");
 }
 
 void Lowering::note(const Node& origin, std::string text) {
@@ -234,7 +246,13 @@ void Lowering::lower_call(const Node& n) {
   b_.set_origin(n.origin);
   const Values made = b_.emit("lir.call", values, a);
   for (std::size_t i = 0; i < resources.size(); ++i) buffers_[resources[i]] = {made[i]};
-  step(n, n.record, "call", "record");
+  step(n, n.record, "call", provider_of(n));
+}
+
+std::string Lowering::provider_of(const Node& call) const {
+  for (const KernelRecord& r : records_)
+    if (r.name.value == call.record && r.op.value == call.op->name()) return std::string(r.provider.value);
+  throw InternalError("lowering: no record " + call.record + " for " + std::string(call.op->name()));
 }
 
 std::vector<Values> Lowering::region(RegionId r, const std::vector<Values>& arguments) {
@@ -263,14 +281,14 @@ Graph Lowering::run() {
   const std::vector<Values> results = region(Graph::top, arguments);
   for (std::size_t i = 0; i < results.size(); ++i)
     for (std::size_t p = 0; p < results[i].size(); ++p)
-      b_.output(as_output(results[i][p]),
+      b_.output(as_output(mir_.outputs()[i], results[i][p]),
                 mir_.output_names[i] + (results[i].size() > 1 ? "." + std::to_string(p) : ""));
   return std::move(lir_);
 }
 
 // What a program returns is memory of its own: a fresh transient becomes an output; an input, a constant, a view, or
 // what is returned twice is copied.
-Value Lowering::as_output(Value v) {
+Value Lowering::as_output(ValueId mir_value, Value v) {
   if (!std::holds_alternative<TensorType>(v.type())) return v;
   const NodeId d = lir_.value(v.id).node;
   if (d >= 0 && lir_.node(d).op->name() == "lir.buffer" && lir_.node(d).parent == Graph::top) {
@@ -282,7 +300,9 @@ Value Lowering::as_output(Value v) {
     }
   }
   const Value out = b_.emit1("lir.buffer", {}, lir::BufferAttrs{.type = v.type(), .lifetime = lir::Lifetime::output});
-  copy(v, out);
+  // An input that is returned has no node, so its copy is in no row of the report.
+  const NodeId maker = mir_.value(mir_value).node;
+  copy(maker < 0 ? Node{} : mir_.node(maker), v, out);
   return out;
 }
 
@@ -290,9 +310,9 @@ std::vector<TensorType> sparse_parts(const SparseType& s) {
   return {tensor(s.index, {s.shape[0] + 1}), tensor(s.index, {s.entries}), tensor(s.dtype, {s.entries})};
 }
 
-Graph lower(const Graph& mir, const Registry& registry, const Target& target, const CompileOptions& options,
-            DispatchReport& report) {
-  return Lowering(mir, registry, target, options, report).run();
+Graph lower(const Graph& mir, const Registry& registry, const Target& target, std::span<const KernelRecord> records,
+            const CompileOptions& options, DispatchReport& report) {
+  return Lowering(mir, registry, target, records, options, report).run();
 }
 
 }  // namespace rlx::compile

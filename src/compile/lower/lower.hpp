@@ -15,8 +15,8 @@
 namespace rlx::compile {
 
 /// LIR program without memory plan. Fills in the steps of the report's rows.
-Graph lower(const Graph& mir, const Registry& registry, const Target& target, const CompileOptions& options,
-            DispatchReport& report);
+Graph lower(const Graph& mir, const Registry& registry, const Target& target, std::span<const KernelRecord> records,
+            const CompileOptions& options, DispatchReport& report);
 
 /// The arrays that a sparse value (csr) is split into: offsets, indices, values.
 std::vector<TensorType> sparse_parts(const SparseType& s);
@@ -37,8 +37,8 @@ struct KernelBody {
 
 class Lowering {
  public:
-  Lowering(const Graph& mir, const Registry& registry, const Target& target, const CompileOptions& options,
-           DispatchReport& report);
+  Lowering(const Graph& mir, const Registry& registry, const Target& target, std::span<const KernelRecord> records,
+           const CompileOptions& options, DispatchReport& report);
   Graph run();
 
   const Graph& mir() const { return mir_; }
@@ -65,7 +65,7 @@ class Lowering {
   /// FusedKernel.
   void kernel(const Node& origin, lir::KernelAttrs attrs, const std::vector<ValueId>& pulled, Values writes,
               const std::function<void(KernelBody&)>& body, bool flat = false, const std::set<ValueId>& computed = {});
-  void copy(Value from, Value to) { b_.emit("lir.copy", {from, to}); }
+  void copy(const Node& origin, Value from, Value to);
   Value view(Value of, const TensorType& t, std::int64_t offset = 0);
   /// Emits the steps of a MIR region, whose arguments stand for these buffers; gives the buffers of its results.
   std::vector<Values> region(RegionId r, const std::vector<Values>& arguments);
@@ -78,11 +78,13 @@ class Lowering {
   void lower_call(const Node& n);
   /// Stored values that computing these reaches.
   std::vector<ValueId> leaves(const std::vector<ValueId>& values, const std::set<ValueId>& computed = {}) const;
-  Value as_output(Value v);
+  Value as_output(ValueId mir_value, Value v);
+  std::string provider_of(const Node& call) const;
   std::string unique_name(std::string_view stem);
 
   const Graph& mir_;
   const Target& target_;
+  std::span<const KernelRecord> records_;
   const CompileOptions& options_;
   DispatchReport& report_;
   Graph lir_;

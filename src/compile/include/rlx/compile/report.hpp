@@ -44,6 +44,8 @@ struct DispatchReport {
   std::int64_t arena_bytes = 0;
 
   std::size_t unresolved() const;
+  /// Takes back one step of that name, and from row `origin` (-1: none), when a pass removes it from the program.
+  void drop_step(std::string_view name, int origin);
   RLX_API std::string to_table() const;
   /// {"graph", "device", "policy", "nodes": [{"op", "path", "provider", "lowering", ...}], "unresolved": n, ...}
   RLX_API std::string to_json() const;
