@@ -3,7 +3,7 @@
 #include "compile/lir/verify_program.hpp"
 
 #include <rlx/compile/lir.hpp>
-#include <rlx/ir/error.hpp>
+#include <rlx/ir/located.hpp>
 #include <rlx/ir/op.hpp>
 #include <rlx/ir/text.hpp>
 
@@ -76,7 +76,14 @@ class ProgramVerifier {
     const auto numbers = print_numbers(g_);
     for (ValueId v : buffers)
       text += "\n  %" + std::to_string(numbers[static_cast<std::size_t>(v)]) + " " + to_string(g_.type(v)) + place(v);
-    throw VerifyError(op, rule, text);
+    throw LocatedVerifyError(op, rule, text, site());
+  }
+  // The user's node that the step was made for, as the report names it.
+  ErrorSite site() const {
+    if (!step_) return {};
+    const auto row = static_cast<std::size_t>(step_->origin);
+    return {step_->location.file, step_->location.line,
+            step_->origin >= 0 && row < report_.rows.size() ? report_.rows[row].value : std::string()};
   }
   std::string place(ValueId v) const {
     const Memory& m = memory(root(v));

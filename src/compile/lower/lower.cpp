@@ -99,8 +99,13 @@ void Lowering::step(const Node& origin, std::string name, std::string kind, std:
   if (origin.origin >= 0) report_.rows[static_cast<std::size_t>(origin.origin)].steps.push_back(std::move(name));
 }
 
+void Lowering::set_origin(const Node& n) {
+  b_.set_origin(n.origin);
+  b_.set_location(n.location);
+}
+
 void Lowering::copy(const Node& origin, Value from, Value to) {
-  b_.set_origin(origin.origin);
+  set_origin(origin);
   b_.emit("lir.copy", {from, to});
   step(origin, "copy", "copy", "generated");
 }
@@ -169,7 +174,7 @@ void Lowering::kernel(const Node& origin, lir::KernelAttrs attrs, const std::vec
     body(k);
     return {};
   };
-  b_.set_origin(origin.origin);
+  set_origin(origin);
   b_.emit("lir.kernel", buffers, attrs, std::span(&region, 1));
   step(origin, attrs.name, "kernel", "generated", static_cast<std::int64_t>(lir_.node_count() - first_node));
 }
@@ -243,7 +248,7 @@ void Lowering::lower_call(const Node& n) {
   }
   a.operand_types = mir_.types_of(n.operands);
   a.result_types = mir_.types_of(n.results);
-  b_.set_origin(n.origin);
+  set_origin(n);
   const Values made = b_.emit("lir.call", values, a);
   for (std::size_t i = 0; i < resources.size(); ++i) buffers_[resources[i]] = {made[i]};
   step(n, n.record, "call", provider_of(n));

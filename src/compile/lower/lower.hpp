@@ -69,6 +69,8 @@ class Lowering {
   Value view(Value of, const TensorType& t, std::int64_t offset = 0);
   /// Emits the steps of a MIR region, whose arguments stand for these buffers; gives the buffers of its results.
   std::vector<Values> region(RegionId r, const std::vector<Values>& arguments);
+  /// Steps emitted from now on belong to this node: its row of the report and its location.
+  void set_origin(const Node& n);
   void note(const Node& origin, std::string text);
   /// A row of the report's steps, under the row of `origin`.
   void step(const Node& origin, std::string name, std::string kind, std::string provider, std::int64_t operations = 0);

@@ -25,27 +25,17 @@ class RLX_API Error : public std::runtime_error {
   std::string type_;
 };
 
-/// Where in a user's program an error lies: a line of its source, and a node by its first result ("%17"). What is not
-/// known is empty.
-struct ErrorSite {
-  std::string file{};
-  std::uint32_t line = 0;
-  std::string node{};
-};
-
 /// An operator instance or a graph breaks a rule. `constraint` is the numbered constraint ("C2") or the rule's name.
 class RLX_API VerifyError : public Error {
  public:
-  VerifyError(std::string op, std::string constraint, const std::string& message, ErrorSite site = {})
-      : Error("VerifyError", message), op_(std::move(op)), constraint_(std::move(constraint)), site_(std::move(site)) {}
+  VerifyError(std::string op, std::string constraint, const std::string& message)
+      : Error("VerifyError", message), op_(std::move(op)), constraint_(std::move(constraint)) {}
   ~VerifyError() override;
   const std::string& op() const noexcept { return op_; }
   const std::string& constraint() const noexcept { return constraint_; }
-  const ErrorSite& site() const noexcept { return site_; }
 
  private:
   std::string op_, constraint_;
-  ErrorSite site_;
 };
 
 /// A file, or a text given as one, is not what it claims to be.
@@ -100,8 +90,8 @@ class RLX_API MemoryError : public Error {
 class RLX_API NumericalError : public Error {
  public:
   /// `info` follows LAPACK: the 1-based index of the offending pivot or minor where there is one, else 0.
-  NumericalError(std::string op, std::int64_t info, const std::string& message, ErrorSite site = {})
-      : Error("NumericalError", message), op_(std::move(op)), info_(info), site_(std::move(site)) {}
+  NumericalError(std::string op, std::int64_t info, const std::string& message)
+      : Error("NumericalError", message), op_(std::move(op)), info_(info) {}
   NumericalError(std::string op, const std::string& message, std::int64_t iterations, double residual)
       : Error("NumericalError", message), op_(std::move(op)), iterations_(iterations), residual_(residual) {}
   ~NumericalError() override;
@@ -110,13 +100,11 @@ class RLX_API NumericalError : public Error {
   /// Iterations done and relative residual reached; -1 where the failure is not one of convergence.
   std::int64_t iterations() const noexcept { return iterations_; }
   double residual() const noexcept { return residual_; }
-  const ErrorSite& site() const noexcept { return site_; }
 
  private:
   std::string op_;
   std::int64_t info_ = 0, iterations_ = -1;
   double residual_ = -1;
-  ErrorSite site_{};
 };
 
 /// A bug of ours, never the user's fault; the message names the place.
