@@ -42,7 +42,8 @@ std::string DispatchReport::to_table() const {
                     std::to_string(steps.size()) + " steps, arena " + std::to_string(arena_bytes) + " bytes\n";
   for (std::size_t i = 0; i < lines.size(); ++i) {
     std::string line = " ";
-    for (std::size_t c = 0; c < columns; ++c) line += " " + lines[i][c] + std::string(width[c] - lines[i][c].size() + 1, ' ');
+    for (std::size_t c = 0; c < columns; ++c)
+      line += " " + lines[i][c] + std::string(width[c] - lines[i][c].size() + 1, ' ');
     out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
     if (i == 0) continue;
     for (const std::string& note : rows[i - 1].notes) out += "      note: " + note + "\n";

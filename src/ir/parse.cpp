@@ -1,5 +1,6 @@
 #include "ir/node_check.hpp"
 
+#include <rlx/ir/located.hpp>
 #include <rlx/ir/text.hpp>
 
 #include <limits>
@@ -258,9 +259,7 @@ class Parser {
     throw LocatedVerifyError(op, constraint, op + ": " + constraint + ": " + why + place(at), site(at));
   }
 
-  ErrorSite site(std::size_t at) const {
-    return {in_.file(), static_cast<std::uint32_t>(in_.line_of(at)), {}};
-  }
+  ErrorSite site(std::size_t at) const { return {in_.file(), static_cast<std::uint32_t>(in_.line_of(at)), {}}; }
 
   std::string place(std::size_t at) const {
     return "  " + (in_.file().empty() ? "<memory>" : in_.file()) + ":" + std::to_string(in_.line_of(at)) + " (byte " +

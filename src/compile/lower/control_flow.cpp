@@ -20,9 +20,11 @@ static std::vector<Values> own_copies(Lowering& l, const Node& n, const std::vec
   return out;
 }
 
+// What is there already, state that a trip leaves alone, stays.
 static void copy_all(Lowering& l, const Node& n, const std::vector<Values>& from, const std::vector<Values>& to) {
   for (std::size_t i = 0; i < to.size(); ++i)
-    for (std::size_t p = 0; p < to[i].size(); ++p) l.copy(n, from[i][p], to[i][p]);
+    for (std::size_t p = 0; p < to[i].size(); ++p)
+      if (!l.is_view_of(from[i][p], to[i][p])) l.copy(n, from[i][p], to[i][p]);
 }
 
 // Whether a part of `value` is memory of a state other than `own`, or of another part of its own.

@@ -57,8 +57,7 @@ Value slice_element(Elements& e, const Node& n, const Coordinates& c) {
   return e.at(n.operands[0], from);
 }
 
-// Start index `d` limited so that a window of `size` fits into `extent`.
-static Index window_start(Elements& e, ValueId start, std::int64_t extent, std::int64_t size) {
+Index window_start(Elements& e, ValueId start, std::int64_t extent, std::int64_t size) {
   const Value s = ops::convert(e.at(start, e.flat() ? Coordinates{Index(0)} : Coordinates{}), DType::i64);
   return e.index().clamped(s, extent - size + 1);
 }
@@ -69,24 +68,6 @@ Value dynamic_slice_element(Elements& e, const Node& n, const Coordinates& c) {
   Coordinates from(c.size());
   for (std::size_t i = 0; i < c.size(); ++i) from[i] = c[i] + window_start(e, n.operands[i + 1], shape[i], sizes[i]);
   return e.at(n.operands[0], from);
-}
-
-Value dynamic_update_slice_element(Elements& e, const Node& n, const Coordinates& c) {
-  const auto shape = e.shape(n.operands[0]);
-  const auto window = e.shape(n.operands[1]);
-  Builder& b = e.builder();
-  Value inside;
-  Coordinates from(c.size());
-  for (std::size_t i = 0; i < c.size(); ++i) {
-    const Index offset = c[i] + window_start(e, n.operands[i + 2], shape[i], window[i]) * -1;
-    const Value in = e.index().inside(offset, window[i]);
-    inside = inside ? b.emit1("and", {inside, in}) : in;
-    from[i] = e.index().clamped(offset, window[i]);
-  }
-  const Value kept = e.at(n.operands[0], c);
-  if (element_count(window) == 0) return kept;
-  const Value updated = e.at(n.operands[1], from);
-  return inside ? ops::select(inside, updated, kept) : updated;
 }
 
 Value pad_element(Elements& e, const Node& n, const Coordinates& c) {

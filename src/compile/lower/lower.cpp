@@ -16,6 +16,7 @@ constexpr std::array root_rows{
     RootLowering{"associative_scan", lower_associative_scan, OperandUse::pulled},
     RootLowering{"conv", lower_conv, OperandUse::pulled_if_free},
     RootLowering{"dot_general", lower_dot_general, OperandUse::pulled_if_free},
+    RootLowering{"dynamic_update_slice", lower_dynamic_update_slice, OperandUse::pulled},
     RootLowering{"if", lower_if, OperandUse::buffer},
     RootLowering{"reduce", lower_reduce, OperandUse::pulled},
     RootLowering{"reduce_window", lower_reduce_window, OperandUse::pulled_if_free},
@@ -79,6 +80,32 @@ Value Lowering::allocate(ValueId v) {
   const Value buffer = allocate_transient(mir_.tensor_type(v));
   buffers_[v] = {buffer};
   return buffer;
+}
+
+Value Lowering::allocate_copy(const Node& n, ValueId operand) {
+  const Value result = allocate(n.results[0]);
+  const std::vector<std::int64_t> shape = this->shape(operand);
+  if (element_count(shape) == 0) return result;
+  if (has_buffer(operand)) copy(n, buffer(operand), result);
+  else
+    kernel(n, shape, {operand}, {result}, [&](KernelBody& k) {
+      k.store(0, k.elements.index().linear(k.position, shape), k.load(operand, k.position));
+    });
+  return result;
+}
+
+void Lowering::store_if_reads(const Node& n, ValueId v, ValueId memory) {
+  if (has_buffer(v) || !has_buffer(memory)) return;
+  const auto same_memory = [&](Value a) { return is_view_of(a, buffer(memory)) || is_view_of(buffer(memory), a); };
+  const std::vector<ValueId> reads = leaves({v});
+  if (std::none_of(reads.begin(), reads.end(), [&](ValueId r) { return same_memory(buffer(r)); })) return;
+  const std::vector<std::int64_t> shape = this->shape(v);
+  lir::KernelAttrs a;
+  a.policy = shape.size() == 1 ? lir::Policy::range : lir::Policy::mdrange;
+  a.extents = shape;
+  kernel(n, a, {v}, {allocate(v)},
+         [&](KernelBody& k) { k.store(0, k.elements.index().linear(k.position, shape), k.load(v, k.position)); }, false,
+         {v});
 }
 
 Value Lowering::view(Value of, const TensorType& t, std::int64_t offset) {

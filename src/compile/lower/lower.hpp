@@ -56,6 +56,10 @@ class Lowering {
   /// A new buffer of the value's type, which is then its buffer; an output where the program returns it.
   Value allocate(ValueId v);
   Value allocate_transient(const TensorType& t);
+  /// A new buffer for the (single) result of `n`, filled with this operand, which has the result's type.
+  Value allocate_copy(const Node& n, ValueId operand);
+  /// Stores `v`, which has no buffer, where computing it would read the memory of another value.
+  void store_if_reads(const Node& n, ValueId v, ValueId memory);
 
   /// A kernel that may pull elements of `pulled` values and stores to `writes`. `origin` is the node whose report row
   /// gets the step.

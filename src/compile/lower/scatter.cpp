@@ -18,12 +18,13 @@ void lower_scatter(Lowering& l, const Node& n) {
   const auto has = [](const std::vector<int>& list, std::size_t d) {
     return std::find(list.begin(), list.end(), static_cast<int>(d)) != list.end();
   };
-  const Value result = l.allocate(n.results[0]);
-  if (element_count(shape) == 0) return;
-  l.kernel(n, shape, {operand}, {result}, [&](KernelBody& k) {
-    k.store(0, k.elements.index().linear(k.position, shape), k.load(operand, k.position));
-  });
-  if (element_count(update_shape) == 0) return;
+  // The copy goes where the operand is not needed afterwards (elide_copies), so the loop must not read it.
+  if (element_count(update_shape) > 0) {
+    l.store_if_reads(n, indices, operand);
+    l.store_if_reads(n, updates, operand);
+  }
+  const Value result = l.allocate_copy(n, operand);
+  if (element_count(shape) == 0 || element_count(update_shape) == 0) return;
 
   // Operand dimension of each window dimension, in order.
   std::vector<int> window_to_operand;
