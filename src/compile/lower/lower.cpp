@@ -162,20 +162,22 @@ std::vector<ValueId> Lowering::leaves(const std::vector<ValueId>& values, const 
 }
 
 void Lowering::kernel(const Node& origin, std::vector<std::int64_t> extents, const std::vector<ValueId>& pulled,
-                      Values writes, const std::function<void(KernelBody&)>& body) {
+                      Values writes, const std::function<void(KernelBody&)>& body, Values reads) {
   lir::KernelAttrs a;
   a.policy = extents.size() == 1 ? lir::Policy::range : lir::Policy::mdrange;
   a.extents = std::move(extents);
-  kernel(origin, std::move(a), pulled, std::move(writes), body);
+  kernel(origin, std::move(a), pulled, std::move(writes), body, false, {}, std::move(reads));
 }
 
 void Lowering::kernel(const Node& origin, lir::KernelAttrs attrs, const std::vector<ValueId>& pulled, Values writes,
-                      const std::function<void(KernelBody&)>& body, bool flat, const std::set<ValueId>& computed) {
-  const std::vector<ValueId> reads = leaves(pulled, computed);
+                      const std::function<void(KernelBody&)>& body, bool flat, const std::set<ValueId>& computed,
+                      Values reads) {
+  const std::vector<ValueId> loaded = leaves(pulled, computed);
   attrs.name = unique_name(origin.op->name());
   attrs.writes = static_cast<int>(writes.size());
   Values buffers;
-  for (ValueId v : reads) buffers.push_back(buffer(v));
+  for (ValueId v : loaded) buffers.push_back(buffer(v));
+  buffers.insert(buffers.end(), reads.begin(), reads.end());
   buffers.insert(buffers.end(), writes.begin(), writes.end());
   // A scalar result has no coordinates, but its kernel runs once all the same.
   const bool scalar = attrs.extents.empty();
@@ -184,7 +186,7 @@ void Lowering::kernel(const Node& origin, lir::KernelAttrs attrs, const std::vec
   const std::size_t first_node = lir_.node_count();
   const RegionBody region = [&](ValuesIn args) -> Values {
     std::map<ValueId, Value> at;
-    for (std::size_t i = 0; i < reads.size(); ++i) at.emplace(reads[i], args[indices + i]);
+    for (std::size_t i = 0; i < loaded.size(); ++i) at.emplace(loaded[i], args[indices + i]);
     Elements elements(
         b_, mir_,
         [&at](ValueId v) {
@@ -192,12 +194,14 @@ void Lowering::kernel(const Node& origin, lir::KernelAttrs attrs, const std::vec
           return it == at.end() ? Value{} : it->second;
         },
         flat, options_.checked);
-    KernelBody k{b_, elements, {}, {}, {}};
+    KernelBody k{b_, elements, {}, {}, {}, {}};
     for (std::size_t i = 0; i < attrs.extents.size() && !scalar; ++i)
       k.position.push_back(Index::of(args[i], attrs.extents[i]));
     for (std::size_t i = 0; i < attrs.team.size(); ++i)
       k.thread.push_back(Index::of(args[attrs.extents.size() + i], attrs.team[i]));
-    k.writes.assign(args.begin() + static_cast<std::ptrdiff_t>(indices + reads.size()), args.end());
+    const auto after_loaded = args.begin() + static_cast<std::ptrdiff_t>(indices + loaded.size());
+    k.reads.assign(after_loaded, after_loaded + static_cast<std::ptrdiff_t>(reads.size()));
+    k.writes.assign(after_loaded + static_cast<std::ptrdiff_t>(reads.size()), args.end());
     body(k);
     return {};
   };

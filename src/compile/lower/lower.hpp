@@ -27,7 +27,8 @@ struct KernelBody {
   Elements& elements;
   Coordinates position;  ///< One index for each extent.
   Coordinates thread;    ///< One for each team dimension.
-  Values writes;         ///< The body's buffers of the destinations, in order.
+  Values reads;          ///< The body's buffers that are read besides those of MIR values, in order.
+  Values writes;         ///< Those of the destinations.
 
   Value load(ValueId mir_value, const Coordinates& c) { return elements.at(mir_value, c); }
   void store(std::size_t destination, const Index& i, Value v) {
@@ -61,14 +62,15 @@ class Lowering {
   /// Stores `v`, which has no buffer, where computing it would read the memory of another value.
   void store_if_reads(const Node& n, ValueId v, ValueId memory);
 
-  /// A kernel that may pull elements of `pulled` values and stores to `writes`. `origin` is the node whose report row
-  /// gets the step.
+  /// A kernel that may pull elements of `pulled` values, load from `reads` and store to `writes`. `origin` is the node
+  /// whose report row gets the step.
   void kernel(const Node& origin, std::vector<std::int64_t> extents, const std::vector<ValueId>& pulled, Values writes,
-              const std::function<void(KernelBody&)>& body);
+              const std::function<void(KernelBody&)>& body, Values reads = {});
   /// The same under any policy. Values in `computed` are worked out in the body even if they have buffers; `flat` as in
   /// FusedKernel.
   void kernel(const Node& origin, lir::KernelAttrs attrs, const std::vector<ValueId>& pulled, Values writes,
-              const std::function<void(KernelBody&)>& body, bool flat = false, const std::set<ValueId>& computed = {});
+              const std::function<void(KernelBody&)>& body, bool flat = false, const std::set<ValueId>& computed = {},
+              Values reads = {});
   void copy(const Node& origin, Value from, Value to);
   Value view(Value of, const TensorType& t, std::int64_t offset = 0);
   /// Emits the steps of a MIR region, whose arguments stand for these buffers; gives the buffers of its results.
