@@ -33,6 +33,8 @@ CompileOptions options_from_environment(CompileOptions o) {
   }
   flag("RLX_REPRODUCIBLE", o.reproducible);
   flag("RLX_CHECKED", o.checked);
+  flag("RLX_CHECK_NUMERICS", o.check_numerics);
+  if (o.check_numerics) o.fuse = false;  // So that every node stores its result.
   return o;
 }
 
