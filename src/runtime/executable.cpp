@@ -107,15 +107,6 @@ class Executable::Impl {
       return out;
     }
     require_memory();
-    // The record of a refused index belongs to the device, so checked calls run one at a time, each from a clean
-    // record.
-    static std::mutex checked_calls;
-    std::unique_lock<std::mutex> alone(checked_calls, std::defer_lock);
-    if (checked_) {
-      alone.lock();
-      device_->synchronize();
-      device_->take_check();
-    }
     HostValues out;
     {
       Run call(*this, arguments, std::move(reuse));
@@ -186,6 +177,7 @@ class Executable::Impl {
       bind_inputs(arguments);
       make_outputs(std::move(reuse));
       for (const Place& p : e.steps_.places) bound_.push_back(bind(p));
+      if (e.checked_) checks_ = e.module_->check_record();
       if (e.numerics_) find_infinite_inputs();
     }
     ~Run() {
@@ -199,8 +191,8 @@ class Executable::Impl {
 
     HostValues results() {
       e_.device_->synchronize();
-      if (e_.checked_)
-        if (const CheckReport c = e_.device_->take_check(); !c.what.empty())
+      if (checks_)
+        if (const CheckReport c = checks_->take(); !c.what.empty())
           throw ArgumentError(c.what + " " + std::to_string(c.index) + " is out of range in program \"" +
                               e_.program_.lir.name + "\"");
       if (!e_.device_->host_addressable())
@@ -314,7 +306,8 @@ class Executable::Impl {
       }
     }
 
-    NonFiniteError non_finite(const StepInfo& s, const TensorType& t, const Worst& w) const {
+    NonFiniteError non_finite(const StepInfo& s, TensorType t, const Worst& w) const {
+      t.space = Space::value;
       const std::string node = s.op.empty() ? s.name : s.op + (s.node.empty() ? "" : " " + s.node);
       return NonFiniteError(s.op.empty() ? s.name : s.op,
                             node + ": step " + s.name + " stores " +
@@ -330,7 +323,7 @@ class Executable::Impl {
           std::vector<KernelBuffer> buffers;
           buffers.reserve(s.places.size());
           for (int p : s.places) buffers.push_back(at(p));
-          e_.module_->launch(s.index, buffers);
+          e_.module_->launch(s.index, buffers, checks_.get());
           break;
         }
         case Step::Kind::copy:
@@ -415,7 +408,8 @@ class Executable::Impl {
     std::vector<Block> device_inputs_, device_outputs_;
     std::vector<HostTensor> outputs_;
     std::vector<KernelBuffer> bound_;
-    std::vector<Numbers> numbers_;  // By place, while numbers are checked.
+    std::unique_ptr<CheckRecord> checks_;  // In checked mode.
+    std::vector<Numbers> numbers_;         // By place, while numbers are checked.
     std::int64_t output_bytes_ = 0;
   };
 
