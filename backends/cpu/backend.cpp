@@ -26,19 +26,14 @@ using runtime::CheckReport;
 using runtime::KernelBuffer;
 
 /// The first refusal, in the order of launches and then of points.
-class Refusals {
+class Refusals final : public runtime::CheckRecord {
  public:
   void add(const CheckReport& r) {
-    const std::lock_guard lock(mutex_);
     if (first_.what.empty()) first_ = r;
   }
-  CheckReport take() {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(first_, {});
-  }
+  CheckReport take() override { return std::exchange(first_, {}); }
 
  private:
-  std::mutex mutex_;
   CheckReport first_;
 };
 
@@ -60,19 +55,15 @@ struct LaunchCheck : emit_llvm::CheckState {
 
 class CpuModule final : public runtime::Module {
  public:
-  CpuModule(std::vector<emit_llvm::KernelInfo> kernels, std::span<const std::byte> object, int threads,
-            std::shared_ptr<Refusals> refusals)
-      : kernels_(std::move(kernels)),
-        bytes_(static_cast<std::int64_t>(object.size())),
-        threads_(threads),
-        refusals_(std::move(refusals)) {
+  CpuModule(std::vector<emit_llvm::KernelInfo> kernels, std::span<const std::byte> object, int threads)
+      : kernels_(std::move(kernels)), bytes_(static_cast<std::int64_t>(object.size())), threads_(threads) {
     if (kernels_.empty()) return;
     std::vector<std::string> names;
     for (const emit_llvm::KernelInfo& k : kernels_) names.push_back(k.name);
     code_ = load(object, names);
   }
 
-  void launch(std::size_t index, std::span<const KernelBuffer> buffers) const override {
+  void launch(std::size_t index, std::span<const KernelBuffer> buffers, runtime::CheckRecord* checks) const override {
     const emit_llvm::KernelInfo& k = kernels_.at(index);
     std::array<void*, 32> few;
     std::vector<void*> many;
@@ -94,8 +85,9 @@ class CpuModule final : public runtime::Module {
           l.function(l.buffers, begin, end, l.check);
         },
         &launch);
-    if (!check.report.what.empty()) refusals_->add(check.report);
+    if (checks && !check.report.what.empty()) static_cast<Refusals*>(checks)->add(check.report);
   }
+  std::unique_ptr<runtime::CheckRecord> check_record() const override { return std::make_unique<Refusals>(); }
   std::int64_t code_bytes() const override { return bytes_; }
 
  private:
@@ -103,7 +95,6 @@ class CpuModule final : public runtime::Module {
   std::unique_ptr<LoadedCode> code_;
   std::int64_t bytes_;
   int threads_;
-  std::shared_ptr<Refusals> refusals_;
 };
 
 /// Tells builds of this library apart: cached code of another build is another key.
@@ -150,22 +141,20 @@ class HostDevice final : public CpuDevice {
 
   std::unique_ptr<runtime::Module> compile(const Graph& lir) override {
     std::vector<emit_llvm::KernelInfo> kernels = emit_llvm::plan(lir, machine_);
-    if (kernels.empty())
-      return std::make_unique<CpuModule>(std::move(kernels), std::span<const std::byte>{}, threads_, refusals_);
+    if (kernels.empty()) return std::make_unique<CpuModule>(std::move(kernels), std::span<const std::byte>{}, threads_);
     const std::string key = "cpu " + stamp_ + " " + machine_.description() + "\n" + emit_llvm::kernel_text(lir);
     if (const auto known = cache_.get(key)) {
       try {
-        return std::make_unique<CpuModule>(kernels, *known, threads_, refusals_);
+        return std::make_unique<CpuModule>(kernels, *known, threads_);
       } catch (const DeviceError&) {
         // whole, but not what the linker takes: made again below
       }
     }
     const std::vector<std::byte> object = emit_llvm::emit_object(lir, machine_);
     cache_.put(key, object);
-    return std::make_unique<CpuModule>(std::move(kernels), object, threads_, refusals_);
+    return std::make_unique<CpuModule>(std::move(kernels), object, threads_);
   }
 
-  CheckReport take_check() override { return refusals_->take(); }
   const emit_llvm::Machine& machine() const override { return machine_; }
   runtime::DiskCache& cache() override { return cache_; }
 
@@ -179,7 +168,6 @@ class HostDevice final : public CpuDevice {
   int threads_;
   std::string stamp_;
   Target target_;
-  std::shared_ptr<Refusals> refusals_ = std::make_shared<Refusals>();
 };
 
 runtime::Availability availability() {

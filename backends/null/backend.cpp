@@ -20,7 +20,7 @@ class NullModule final : public Module {
       sizes_.push_back(std::move(sizes));
     }
   }
-  void launch(std::size_t index, std::span<const KernelBuffer> buffers) const override {
+  void launch(std::size_t index, std::span<const KernelBuffer> buffers, CheckRecord*) const override {
     const auto& sizes = sizes_.at(index);
     if (sizes.size() != buffers.size())
       throw InternalError("null: kernel " + std::to_string(index) + " got " + std::to_string(buffers.size()) +

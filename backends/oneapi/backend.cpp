@@ -1,11 +1,11 @@
 // The oneapi device: OpenCL memory objects, one in-order queue, kernels compiled from OpenCL C.
 #include "kernels.hpp"
-#include "opencl_c.hpp"
 #include "program.hpp"
 
 #include <rlx/ir/error.hpp>
 
 #include <algorithm>
+#include <atomic>
 
 namespace rlx::oneapi {
 namespace {
@@ -75,35 +75,7 @@ class OneapiDevice final : public runtime::Device {
   void synchronize() override { check(clFinish(queue()), "clFinish"); }
 
   std::unique_ptr<runtime::Module> compile(const Graph& lir) override {
-    auto program = std::make_unique<Program>(context_, lir);
-    if (program->checks()) {
-      const std::lock_guard<std::mutex> lock(slots_mutex_);
-      std::erase_if(slots_, [](const std::weak_ptr<CheckSlot>& s) { return s.expired(); });
-      slots_.push_back(program->checks());
-    }
-    return program;
-  }
-
-  runtime::CheckReport take_check() override {
-    const std::lock_guard<std::mutex> lock(slots_mutex_);
-    runtime::CheckReport report;
-    for (const std::weak_ptr<CheckSlot>& weak : slots_) {
-      const std::shared_ptr<CheckSlot> slot = weak.lock();
-      if (!slot || !slot->launched.exchange(false)) continue;
-      struct {
-        std::uint32_t check, padding;
-        std::int64_t index;
-      } record{};
-      static_assert(sizeof record == check_record_bytes);
-      check(clEnqueueReadBuffer(queue(), slot->record.get(), CL_TRUE, 0, sizeof record, &record, 0, nullptr, nullptr),
-            "clEnqueueReadBuffer");
-      if (record.check == 0) continue;
-      if (report.what.empty()) report = {slot->what.at(record.check - 1), record.index};
-      record = {};
-      check(clEnqueueWriteBuffer(queue(), slot->record.get(), CL_TRUE, 0, sizeof record, &record, 0, nullptr, nullptr),
-            "clEnqueueWriteBuffer");
-    }
-    return report;
+    return std::make_unique<Program>(context_, lir);
   }
 
  private:
@@ -117,8 +89,6 @@ class OneapiDevice final : public runtime::Device {
   std::shared_ptr<Context> context_;
   Target target_;
   std::atomic<std::int64_t> used_{0};
-  std::mutex slots_mutex_;
-  std::vector<std::weak_ptr<CheckSlot>> slots_;
 };
 
 runtime::Availability availability() {

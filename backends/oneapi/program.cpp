@@ -23,18 +23,39 @@ Program::Program(std::shared_ptr<Context> context, const Graph& lir)
     kernels_.push_back(std::move(kernel));
   }
   emitted_.text.clear();
-  if (emitted_.checks.empty()) return;
-  checks_ = std::make_shared<CheckSlot>();
-  checks_->context = context_;
-  checks_->what = emitted_.checks;
+  if (!emitted_.checks.empty()) unread_ = std::make_unique<CheckSlot>(context_, emitted_.checks);
+}
+
+std::unique_ptr<runtime::CheckRecord> Program::check_record() const {
+  return unread_ ? std::make_unique<CheckSlot>(context_, emitted_.checks) : nullptr;
+}
+
+CheckSlot::CheckSlot(std::shared_ptr<Context> context, std::vector<std::string> what)
+    : context_(std::move(context)), what_(std::move(what)) {
   cl_int code = CL_SUCCESS;
-  const cl_ulong none[check_record_bytes / 8] = {};
-  checks_->record =
-      OwnedMemory(clCreateBuffer(context_->context.get(), CL_MEM_READ_WRITE, sizeof none, nullptr, &code));
+  record_ = OwnedMemory(clCreateBuffer(context_->context.get(), CL_MEM_READ_WRITE, check_record_bytes, nullptr, &code));
   check(code, "clCreateBuffer");
-  check(clEnqueueWriteBuffer(context_->queue.get(), checks_->record.get(), CL_TRUE, 0, sizeof none, none, 0, nullptr,
-                             nullptr),
+  clear();
+}
+
+void CheckSlot::clear() {
+  const cl_ulong none[check_record_bytes / 8] = {};
+  check(clEnqueueWriteBuffer(context_->queue.get(), record_.get(), CL_TRUE, 0, sizeof none, none, 0, nullptr, nullptr),
         "clEnqueueWriteBuffer");
+}
+
+runtime::CheckReport CheckSlot::take() {
+  struct {
+    std::uint32_t check, padding;
+    std::int64_t index;
+  } record{};
+  static_assert(sizeof record == check_record_bytes);
+  check(clEnqueueReadBuffer(context_->queue.get(), record_.get(), CL_TRUE, 0, sizeof record, &record, 0, nullptr,
+                            nullptr),
+        "clEnqueueReadBuffer");
+  if (record.check == 0) return {};
+  clear();
+  return {what_.at(record.check - 1), record.index};
 }
 
 void Program::build(const std::string& text) {
@@ -52,7 +73,8 @@ void Program::build(const std::string& text) {
   throw DeviceError("OpenCL", code, "clBuildProgram: OpenCL error " + std::to_string(code) + "\n" + log.c_str());
 }
 
-void Program::launch(std::size_t index, std::span<const runtime::KernelBuffer> buffers) const {
+void Program::launch(std::size_t index, std::span<const runtime::KernelBuffer> buffers,
+                     runtime::CheckRecord* checks) const {
   if (index >= kernels_.size())
     throw InternalError("launch of kernel " + std::to_string(index) + " of " + std::to_string(kernels_.size()));
   const emit_source::EmittedKernel& emitted = emitted_.kernels[index];
@@ -78,9 +100,8 @@ void Program::launch(std::size_t index, std::span<const runtime::KernelBuffer> b
     set(sizeof offset, &offset);
   }
   if (emitted.checks) {
-    const cl_mem record = checks_->record.get();
+    const cl_mem record = (checks ? static_cast<const CheckSlot*>(checks) : unread_.get())->memory();
     set(sizeof record, &record);
-    checks_->launched = true;
   }
   check(clEnqueueNDRangeKernel(context_->queue.get(), k.kernel.get(), 3, nullptr, global, local, 0, nullptr, nullptr),
         "clEnqueueNDRangeKernel");

@@ -5,26 +5,31 @@
 
 #include <rlx/runtime/backend.hpp>
 
-#include <atomic>
 #include <mutex>
 
 namespace rlx::oneapi {
 
-/// Record of the checks of one program: see check_record_bytes.
-struct CheckSlot {
-  std::shared_ptr<Context> context;
-  OwnedMemory record;
-  std::vector<std::string> what;
-  std::atomic<bool> launched{false};  ///< A checked kernel was enqueued since the record was last read.
+/// The checks of one call: see check_record_bytes.
+class CheckSlot final : public runtime::CheckRecord {
+ public:
+  CheckSlot(std::shared_ptr<Context> context, std::vector<std::string> what);
+  runtime::CheckReport take() override;
+  cl_mem memory() const { return record_.get(); }
+
+ private:
+  void clear();
+  std::shared_ptr<Context> context_;
+  std::vector<std::string> what_;  // What check number i + 1 says.
+  OwnedMemory record_;
 };
 
 class Program final : public runtime::Module {
  public:
   /// Throws DeviceError with the compiler's log.
   Program(std::shared_ptr<Context> context, const Graph& lir);
-  void launch(std::size_t index, std::span<const runtime::KernelBuffer> buffers) const override;
-  /// Null where no kernel checks anything.
-  const std::shared_ptr<CheckSlot>& checks() const { return checks_; }
+  void launch(std::size_t index, std::span<const runtime::KernelBuffer> buffers,
+              runtime::CheckRecord* checks) const override;
+  std::unique_ptr<runtime::CheckRecord> check_record() const override;
 
  private:
   // The arguments of a cl_kernel are state of the object: setting them and enqueuing must not be interrupted.
@@ -38,7 +43,7 @@ class Program final : public runtime::Module {
   emit_source::EmittedProgram emitted_;
   OwnedProgram program_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
-  std::shared_ptr<CheckSlot> checks_;
+  std::unique_ptr<CheckSlot> unread_;  // For launches without a record: the kernels have the parameter all the same.
 };
 
 }  // namespace rlx::oneapi

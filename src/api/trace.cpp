@@ -90,8 +90,9 @@ Handles Frame::operands(const Handles& arguments) const {
 const std::shared_ptr<Frame>& current_frame() { return innermost; }
 
 std::shared_ptr<const Frame> trace(const std::string& name, const Types& inputs,
-                                   const std::function<Handles(const Handles&)>& body) {
+                                   const std::function<Handles(const Handles&)>& body, const Location& where) {
   const auto frame = std::make_shared<Frame>(name, innermost);
+  frame->builder.set_location(where.file.empty() && innermost ? innermost->builder.location() : where);
   struct Scope {
     std::shared_ptr<Frame> frame, outer = std::exchange(innermost, frame);
     ~Scope() { frame->open = false, innermost = outer; }

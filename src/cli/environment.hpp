@@ -17,6 +17,8 @@ inline std::span<const EnvironmentVariable> environment_variables() {
       {"RLX_DEVICE",
        "device of tensors and compiled functions that name none (else the first real one that is available)"},
       {"RLX_CHECKED", "1 or 0: check indices of gather and scatter (rlx: on unless 0)"},
+      {"RLX_CHECK_NUMERICS", "1: stop at the first node that makes a NaN or an infinity, and name it (slow)"},
+      {"RLX_TRACE", "file.json to write what every step took, for chrome://tracing or ui.perfetto.dev"},
       {"RLX_THREADS", "threads of the cpu device"},
       {"RLX_ISA", "instruction level of generated host code, for the same bits on different processors"},
       {"RLX_MEMORY_LIMIT", "bytes, or a number with K, M or G, that a program may take"},

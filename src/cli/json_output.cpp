@@ -3,7 +3,7 @@
 #include "context.hpp"
 
 #include <rlx/compile/report.hpp>
-#include <rlx/ir/error.hpp>
+#include <rlx/ir/located.hpp>
 
 #include <cmath>
 #include <iostream>
@@ -16,6 +16,22 @@ using nlohmann::json;
 json number(double x) { return std::isfinite(x) ? json(x) : json(); }
 
 json report_json(const DispatchReport& report) { return json::parse(report.to_json()); }
+
+// What is known of a place in the user's program.
+static void add_site(json& e, const ErrorSite& site) {
+  if (!site.file.empty()) {
+    e["file"] = site.file;
+    e["line"] = site.line;
+  }
+  if (!site.node.empty()) e["node"] = site.node;
+}
+
+// The first node without lowering.
+static ErrorSite site_of(const DispatchReport& report) {
+  for (const ReportRow& r : report.rows)
+    if (r.path == Path::unresolved) return {r.location.file, r.location.line, r.value};
+  return {};
+}
 
 json error_json(const std::exception& error) {
   json e{{"type", "InternalError"}, {"message", error.what()}};
@@ -45,7 +61,9 @@ json error_json(const std::exception& error) {
     e["code"] = x->code();
   } else if (const auto* x = dynamic_cast<const CompileError*>(&error)) {
     out = report_json(x->report());
+    add_site(e, site_of(x->report()));
   }
+  if (const auto* x = dynamic_cast<const Located*>(&error)) add_site(e, x->site());
   out["error"] = std::move(e);
   return out;
 }

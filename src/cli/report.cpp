@@ -27,8 +27,8 @@ struct Report {
 void print_refusals(const DispatchReport& report) {
   for (const ReportRow& row : report.rows)
     for (const Refusal& f : row.refusals)
-      std::cout << "  " << row.value << " " << row.op << " not " << f.path << ": " << f.why
-                << (f.where.empty() ? "" : " (" + f.where + ")") << "\n";
+      std::cout << "  " << (row.region.empty() ? "" : row.region + " ") << row.value << " " << row.op << " not "
+                << f.path << ": " << f.why << (f.where.empty() ? "" : " (" + f.where + ")") << "\n";
 }
 
 int Report::run() const {

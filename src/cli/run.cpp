@@ -87,6 +87,7 @@ int Run::run() {
                    {"device", flags.device},
                    {"seconds_compile", std::chrono::duration<double>(compiled - start).count()},
                    {"seconds", std::chrono::duration<double>(done - compiled).count()},
+                   {"peak_bytes", executable.statistics().peak_bytes},
                    {"outputs", nlohmann::json::array()}};
   for (std::size_t i = 0; i < results.size(); ++i) {
     nlohmann::json out = described(g.output_names[i], results[i]);

@@ -2,6 +2,7 @@
 
 #include "compile/dispatch.hpp"
 #include "compile/elide_copies.hpp"
+#include "compile/lir/verify_program.hpp"
 #include "compile/lower/lower.hpp"
 #include "compile/plan_memory.hpp"
 
@@ -32,6 +33,8 @@ CompileOptions options_from_environment(CompileOptions o) {
   }
   flag("RLX_REPRODUCIBLE", o.reproducible);
   flag("RLX_CHECKED", o.checked);
+  flag("RLX_CHECK_NUMERICS", o.check_numerics);
+  if (o.check_numerics) o.fuse = false;  // So that every node stores its result.
   return o;
 }
 
@@ -42,12 +45,16 @@ Program compile_program(const Graph& hir, const Registry& registry, const Target
   verify(d.mir, Level::mir);
   Program p{std::move(d.mir), Graph(hir.name), {}, 0};
   if (!target.interprets) {
-    p.lir = compile::lower(p.mir, registry, target, options, d.report);
-    verify(p.lir, Level::lir);
-    compile::elide_copies(p.lir);
-    verify(p.lir, Level::lir);
+    const auto check = [&](const std::optional<compile::MemoryPlan>& plan) {
+      verify(p.lir, Level::lir);
+      compile::verify_program(p.lir, target, d.report, plan);
+    };
+    p.lir = compile::lower(p.mir, registry, target, records, options, d.report);
+    check({});
+    compile::elide_copies(p.lir, d.report);
+    check({});
     p.arena_bytes = compile::plan_memory(p.lir, target);
-    verify(p.lir, Level::lir);
+    check(compile::MemoryPlan{p.arena_bytes});
   }
   d.report.arena_bytes = p.arena_bytes;
   p.report = std::move(d.report);

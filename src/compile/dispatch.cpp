@@ -2,6 +2,7 @@
 
 #include <rlx/ir/builder.hpp>
 #include <rlx/ir/op.hpp>
+#include <rlx/ir/text.hpp>
 
 #include <algorithm>
 #include <set>
@@ -22,6 +23,55 @@ void add_unique(std::string& list, std::string_view item) {
   list += item;
 }
 
+// One row for each node of the user's graph, which learns it as its origin. Regions of loops and branches hold nodes of
+// their own; those of other operators (the combination of a reduce) are scalar functions, part of their node.
+class RowOpener {
+ public:
+  RowOpener(Graph& g, DispatchReport& report) : g_(g), numbers_(print_numbers(g)), report_(report) {}
+
+  void region(RegionId r, const std::string& where) {
+    for (NodeId id : g_.region(r).nodes) {
+      Node& n = g_.node(id);
+      n.origin = static_cast<std::int32_t>(report_.rows.size());
+      const std::string number =
+          n.results.empty() ? "-" : std::to_string(numbers_[static_cast<std::size_t>(n.results.front())]);
+      ReportRow row;
+      row.value = n.results.empty() ? "-" : "%" + number;
+      row.region = where;
+      row.op = n.op->name();
+      for (ValueId v : n.results) row.types += (row.types.empty() ? "" : ", ") + to_string(g_.type(v));
+      row.location = n.location;
+      report_.rows.push_back(std::move(row));
+      const auto names = region_names(n.op->name());
+      for (std::size_t i = 0; i < n.regions.size(); ++i) {
+        if (i < names.size())
+          region(n.regions[i], where + (where.empty() ? "" : "/") + std::string(n.op->name()) + "/" + number + "." +
+                                   std::string(names[i]));
+        else forget(n.regions[i]);
+      }
+    }
+  }
+
+ private:
+  static std::vector<std::string_view> region_names(std::string_view op) {
+    if (op == "while") return {"condition", "body"};
+    if (op == "if") return {"then", "else"};
+    if (op == "scan") return {"body"};
+    return {};
+  }
+  // Whatever another pass left there would be taken for rows of this report.
+  void forget(RegionId r) {
+    for (NodeId id : g_.region(r).nodes) {
+      g_.node(id).origin = -1;
+      for (RegionId inner : g_.node(id).regions) forget(inner);
+    }
+  }
+
+  Graph& g_;
+  const std::vector<std::int32_t> numbers_;
+  DispatchReport& report_;
+};
+
 class Dispatcher {
  public:
   Dispatcher(const Registry& registry, const Target& target, std::span<const KernelRecord> records,
@@ -31,9 +81,20 @@ class Dispatcher {
         records_(records),
         options_(options),
         b_(mir, registry),
-        report_(report) {}
+        report_(report),
+        open_(report.rows.size()),
+        seen_(report.rows.size()) {}
 
   Builder& builder() { return b_; }
+
+  /// Nodes that no region came to hold: the body of a scan of length 0.
+  void close_rows() {
+    for (std::size_t i = 0; i < seen_.size(); ++i) {
+      if (seen_[i]) continue;
+      report_.rows[i].path = Path::rewritten;
+      report_.rows[i].notes.push_back("not part of the program: never reached");
+    }
+  }
 
   /// Resolves the nodes of a region of `from` into the current region of the MIR graph.
   Values region(const Graph& from, RegionId r, ValuesIn arguments) {
@@ -55,9 +116,19 @@ class Dispatcher {
  private:
   static constexpr int max_depth = 64;  // Of rules and decompositions within each other: a cycle of rules stops here.
 
+  // A node of the user's has its own row and is at depth 0 wherever it comes to stand, so that policies hold inside the
+  // regions that rules and decompositions move. What they make besides belongs to the row of the node they replace, and
+  // so does the node itself where a rule gives it back.
   Values node(const Graph& from, const Node& n, ValuesIn operands) {
-    const bool top = row_ < 0;
-    if (top) open_row(from, n);
+    const bool own = n.origin >= 0 && !open_[static_cast<std::size_t>(n.origin)];
+    const int row = row_, depth = depth_;
+    const Location location = b_.location();
+    if (own) {
+      row_ = n.origin;
+      depth_ = 0;
+      open_[static_cast<std::size_t>(row_)] = seen_[static_cast<std::size_t>(row_)] = true;
+    }
+    b_.set_origin(row_);
     b_.set_location(n.location);
     Types types;
     for (const Value& v : operands) types.push_back(v.type());
@@ -66,19 +137,12 @@ class Dispatcher {
       regions.push_back({from.types_of(from.region(r).arguments), from.types_of(from.region(r).results)});
     const Instance instance{n.op, &n.attrs, {types, regions, &b_.graph().symbols}, from.types_of(n.results), &target_};
     const Values out = resolve(from, n, instance, operands);
-    if (top) row_ = -1, b_.set_origin(-1);
-    return out;
-  }
-
-  void open_row(const Graph& from, const Node& n) {
-    row_ = static_cast<int>(report_.rows.size());
+    if (own) open_[static_cast<std::size_t>(row_)] = false;
+    row_ = row;
+    depth_ = depth;
     b_.set_origin(row_);
-    ReportRow row;
-    row.value = n.results.empty() ? "-" : "%" + std::to_string(n.results.front());
-    row.op = n.op->name();
-    for (ValueId v : n.results) row.types += (row.types.empty() ? "" : ", ") + to_string(from.type(v));
-    row.location = n.location;
-    report_.rows.push_back(std::move(row));
+    b_.set_location(location);
+    return out;
   }
 
   Values resolve(const Graph& from, const Node& n, const Instance& instance, ValuesIn operands) {
@@ -96,8 +160,8 @@ class Dispatcher {
     if (choice.record) {
       add_unique(row.provider, choice.record->provider.value);
       if (first) row.lowering = choice.record->name.value;
-      if (!choice.record->deterministic)
-        row.notes.push_back("not reproducible: " + std::string(choice.record->name.value));
+      if (!choice.record->deterministic) note("not reproducible: " + std::string(choice.record->name.value));
+      if (choice.record->synchronises) note("waits for the device: " + std::string(choice.record->name.value));
       if (std::holds_alternative<Launch>(choice.record->action.value)) {
         out = keep(from, n, operands);
         b_.graph().node(b_.graph().value(out.front().id).node).record = choice.record->name.value;
@@ -260,6 +324,11 @@ class Dispatcher {
     return keep(from, n, operands);
   }
 
+  void note(std::string text) {
+    auto& notes = report_.rows[static_cast<std::size_t>(row_)].notes;
+    if (std::find(notes.begin(), notes.end(), text) == notes.end()) notes.push_back(std::move(text));
+  }
+
   const Registry& registry_;
   const Target& target_;
   std::span<const KernelRecord> records_;
@@ -267,6 +336,7 @@ class Dispatcher {
   Builder b_;
   DispatchReport& report_;
   int row_ = -1, depth_ = 0;
+  std::vector<bool> open_, seen_;  // Rows whose node is being resolved; whose node was resolved at all.
 };
 
 std::string_view policy_name(const CompileOptions& o) {
@@ -290,13 +360,16 @@ Dispatched dispatch(const Graph& hir, const Registry& registry, const Target& ta
   d.report.graph = hir.name;
   d.report.device = target.device;
   d.report.policy = policy_name(options);
+  Graph source = hir;
+  RowOpener(source, d.report).region(Graph::top, "");
   Dispatcher dispatcher(registry, target, records, options, d.mir, d.report);
   Builder& b = dispatcher.builder();
   Values in;
-  for (std::size_t i = 0; i < hir.inputs().size(); ++i)
-    in.push_back(b.input(hir.type(hir.inputs()[i]), hir.input_names[i]));
-  const Values out = dispatcher.region(hir, Graph::top, in);
-  for (std::size_t i = 0; i < out.size(); ++i) b.output(out[i], hir.output_names[i]);
+  for (std::size_t i = 0; i < source.inputs().size(); ++i)
+    in.push_back(b.input(source.type(source.inputs()[i]), source.input_names[i]));
+  const Values out = dispatcher.region(source, Graph::top, in);
+  for (std::size_t i = 0; i < out.size(); ++i) b.output(out[i], source.output_names[i]);
+  dispatcher.close_rows();
   if (d.report.unresolved()) throw CompileError(std::move(d.report));
   return d;
 }

@@ -1,12 +1,18 @@
-// Loops update their state in place where that is safe.
+// Copies that lowering leaves to keep values apart, and that turn out not to be needed.
 #pragma once
-#include <rlx/ir/graph.hpp>
+#include <rlx/compile/report.hpp>
 
 namespace rlx::compile {
 
-/// In the body of each lir.while, lowering leaves `kernel -> fresh buffer; copy fresh -> state`. The kernel writes into
-/// the state instead, and the copy goes, where nothing needs the old state any more: every other step that reads it
-/// comes before the kernel, and the kernel itself reads it only at the position that it writes.
-void elide_copies(Graph& lir);
+/// Lowering gives every value memory of its own. Two kinds of copies then go, and with them their rows of the report:
+///
+/// - `copy a -> b` into a buffer made for it, where nothing names `a` afterwards: b becomes a. So does a copy of a
+///   loop's state that the trip changes and copies back before anything else names the state. Thus
+///   dynamic_update_slice and scatter write into memory that dies there, and a loop starts in the memory of what it is
+///   given.
+/// - In the body of a lir.while `kernel -> fresh buffer; copy fresh -> state`: the kernel writes into the state, where
+///   nothing needs the old state any more: every other step that reads it comes before the kernel, and the kernel
+///   itself reads it only at the position that it writes.
+void elide_copies(Graph& lir, DispatchReport& report);
 
 }  // namespace rlx::compile

@@ -18,21 +18,33 @@ std::size_t DispatchReport::unresolved() const {
       std::count_if(rows.begin(), rows.end(), [](const ReportRow& r) { return r.path == Path::unresolved; }));
 }
 
+void DispatchReport::drop_step(std::string_view step, int origin) {
+  if (const auto s = std::find_if(steps.rbegin(), steps.rend(), [&](const StepRow& x) { return x.name == step; });
+      s != steps.rend())
+    steps.erase(std::next(s).base());
+  if (origin < 0) return;
+  auto& of_row = rows.at(static_cast<std::size_t>(origin)).steps;
+  if (const auto s = std::find(of_row.rbegin(), of_row.rend(), step); s != of_row.rend())
+    of_row.erase(std::next(s).base());
+}
+
 std::string DispatchReport::to_table() const {
-  const std::array<std::string, 6> head{"node", "op", "type", "path", "provider", "lowering"};
-  std::vector<std::array<std::string, 6>> lines{head};
+  constexpr std::size_t columns = 7;
+  std::vector<std::array<std::string, columns>> lines{
+      {"node", "op", "type", "path", "provider", "lowering", "location"}};
   for (const ReportRow& r : rows)
-    lines.push_back({r.value, r.op, r.types, std::string(name(r.path)), r.provider, r.lowering});
-  std::array<std::size_t, 6> width{};
+    lines.push_back({(r.region.empty() ? "" : r.region + " ") + r.value, r.op, r.types, std::string(name(r.path)),
+                     r.provider, r.lowering, r.location.to_string()});
+  std::array<std::size_t, columns> width{};
   for (const auto& l : lines)
-    for (std::size_t c = 0; c < 6; ++c) width[c] = std::max(width[c], l[c].size());
+    for (std::size_t c = 0; c < columns; ++c) width[c] = std::max(width[c], l[c].size());
   std::string out = graph + " on " + device + " (" + policy + "): " + std::to_string(rows.size()) + " nodes, " +
                     std::to_string(steps.size()) + " steps, arena " + std::to_string(arena_bytes) + " bytes\n";
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    std::string line = "  ";
-    for (std::size_t c = 0; c < 6; ++c)
-      line += lines[i][c] + (c < 5 ? std::string(width[c] - lines[i][c].size() + 2, ' ') : "");
-    out += line + "\n";
+    std::string line = " ";
+    for (std::size_t c = 0; c < columns; ++c)
+      line += " " + lines[i][c] + std::string(width[c] - lines[i][c].size() + 1, ' ');
+    out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
     if (i == 0) continue;
     for (const std::string& note : rows[i - 1].notes) out += "      note: " + note + "\n";
   }
@@ -51,9 +63,9 @@ std::string DispatchReport::to_json() const {
     json refusals = json::array();
     for (const Refusal& f : r.refusals) refusals.push_back({{"path", f.path}, {"why", f.why}, {"where", f.where}});
     j["nodes"].push_back({{"value", r.value},
+                          {"region", r.region},
                           {"op", r.op},
                           {"types", r.types},
-                          {"location", r.location.to_string()},
                           {"path", name(r.path)},
                           {"provider", r.provider},
                           {"lowering", r.lowering},
@@ -62,6 +74,9 @@ std::string DispatchReport::to_json() const {
                           {"notes", r.notes},
                           {"flops", r.flops},
                           {"bytes", r.bytes}});
+    if (r.location.file.empty()) continue;
+    j["nodes"].back()["file"] = r.location.file;
+    j["nodes"].back()["line"] = r.location.line;
   }
   j["steps"] = json::array();
   for (const StepRow& s : steps)
@@ -76,7 +91,7 @@ static std::string compile_message(const DispatchReport& r) {
       << " no lowering for " << r.device << " (policy: " << r.policy << ")";
   for (const ReportRow& row : r.rows) {
     if (row.path != Path::unresolved) continue;
-    out << "\n  " << row.value << " " << row.op << " " << row.types;
+    out << "\n  " << (row.region.empty() ? "" : row.region + " ") << row.value << " " << row.op << " " << row.types;
     if (!row.location.file.empty()) out << "  " << row.location.to_string();
     for (const Refusal& f : row.refusals) {
       out << "\n      " << f.path << std::string(11 - std::min<std::size_t>(10, f.path.size()), ' ') << f.why;

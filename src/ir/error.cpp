@@ -1,4 +1,4 @@
-#include <rlx/ir/error.hpp>
+#include <rlx/ir/located.hpp>
 
 #include <utility>
 
@@ -31,5 +31,8 @@ DeviceError::~DeviceError() = default;
 MemoryError::~MemoryError() = default;
 NumericalError::~NumericalError() = default;
 InternalError::~InternalError() = default;
+Located::~Located() = default;
+LocatedVerifyError::~LocatedVerifyError() = default;
+NonFiniteError::~NonFiniteError() = default;
 
 }  // namespace rlx

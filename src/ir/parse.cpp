@@ -1,5 +1,6 @@
 #include "ir/node_check.hpp"
 
+#include <rlx/ir/located.hpp>
 #include <rlx/ir/text.hpp>
 
 #include <limits>
@@ -250,13 +251,15 @@ class Parser {
     const Types types = g_.types_of(n.operands);
     try {
       return check_node(*n.op, n.attrs, Signature{types, regions, &g_.symbols});
-    } catch (const VerifyError& e) { throw VerifyError(e.op(), e.constraint(), e.what() + place(at)); }
+    } catch (const VerifyError& e) { throw LocatedVerifyError(e.op(), e.constraint(), e.what() + place(at), site(at)); }
   }
 
   [[noreturn]] void refuse(const Node& n, const std::string& constraint, const std::string& why, std::size_t at) {
     const std::string op(n.op->name());
-    throw VerifyError(op, constraint, op + ": " + constraint + ": " + why + place(at));
+    throw LocatedVerifyError(op, constraint, op + ": " + constraint + ": " + why + place(at), site(at));
   }
+
+  ErrorSite site(std::size_t at) const { return {in_.file(), static_cast<std::uint32_t>(in_.line_of(at)), {}}; }
 
   std::string place(std::size_t at) const {
     return "  " + (in_.file().empty() ? "<memory>" : in_.file()) + ":" + std::to_string(in_.line_of(at)) + " (byte " +

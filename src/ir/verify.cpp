@@ -1,8 +1,9 @@
 // Linear in the number of nodes, operands and results: each region, node and value is looked at once, where the text
-// would show it. Rules of single nodes are check_node's. What buffers and steps of a LIR program owe each
-// other (written before read, no overlap of live ranges) is not checked yet.
+// would show it. Rules of single nodes are check_node's. What buffers and steps of a LIR program owe each other needs
+// the target and the report: src/compile/lir/verify_program.hpp.
 #include "ir/node_check.hpp"
 
+#include <rlx/ir/located.hpp>
 #include <rlx/ir/text.hpp>
 #include <rlx/ir/verify.hpp>
 
@@ -34,7 +35,11 @@ class Verifier {
   [[noreturn]] void refuse(const std::string& rule, const std::string& why) const {
     if (!node_) throw VerifyError("graph", rule, "graph " + g_.name + ": " + rule + ": " + why);
     const std::string op = node_->op ? std::string(node_->op->name()) : "node " + std::to_string(node_id_);
-    throw VerifyError(op, rule, label() + op + ": " + rule + ": " + why + place());
+    throw LocatedVerifyError(op, rule, label() + op + ": " + rule + ": " + why + place(), site());
+  }
+  ErrorSite site() const {
+    return {node_->location.file, node_->location.line,
+            node_->results.empty() ? std::string() : value_name(node_->results.front())};
   }
   /// "%17 = " as print shows the node.
   std::string label() const {
@@ -138,7 +143,7 @@ class Verifier {
     Types inferred;
     try {
       inferred = check_node(*n.op, n.attrs, Signature{operands, regions, &g_.symbols});
-    } catch (const VerifyError& e) { throw VerifyError(e.op(), e.constraint(), label() + e.what() + place()); }
+    } catch (const VerifyError& e) { throw LocatedVerifyError(e.op(), e.constraint(), label() + e.what() + place(), site()); }
     if (inferred.size() != n.results.size())
       refuse("arity", "gives " + counted(inferred.size(), "result") + ", but has " + std::to_string(n.results.size()));
     for (std::size_t i = 0; i < inferred.size(); ++i)

@@ -1,10 +1,14 @@
 #include <rlx/runtime/executable.hpp>
 
+#include "runtime/numerics.hpp"
 #include "runtime/steps.hpp"
+#include "runtime/trace.hpp"
 
 #include <rlx/ir/evaluate.hpp>
+#include <rlx/ir/located.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -13,25 +17,48 @@ namespace rlx::runtime {
 
 namespace {
 
+// Bytes that the executable holds, and the most that it held at once.
+class Meter {
+ public:
+  void add(std::int64_t bytes) {
+    const std::int64_t now = held_ += bytes;
+    for (std::int64_t peak = peak_; now > peak && !peak_.compare_exchange_weak(peak, now);) {}
+  }
+  std::int64_t peak() const { return peak_; }
+
+ private:
+  std::atomic<std::int64_t> held_{0}, peak_{0};
+};
+
 // Device memory that is given back.
 class Block {
  public:
   Block() = default;
-  Block(Device& d, std::int64_t bytes) : device_(&d), allocation_(d.allocate(std::max<std::int64_t>(bytes, 1))) {}
-  Block(Block&& o) noexcept : device_(std::exchange(o.device_, nullptr)), allocation_(o.allocation_) {}
+  Block(Device& d, Meter& m, std::int64_t bytes)
+      : device_(&d), meter_(&m), allocation_(d.allocate(std::max<std::int64_t>(bytes, 1))) {
+    m.add(bytes_ = bytes);
+  }
+  Block(Block&& o) noexcept
+      : device_(std::exchange(o.device_, nullptr)), meter_(o.meter_), allocation_(o.allocation_), bytes_(o.bytes_) {}
   Block& operator=(Block&& o) noexcept {
     std::swap(device_, o.device_);
+    std::swap(meter_, o.meter_);
     std::swap(allocation_, o.allocation_);
+    std::swap(bytes_, o.bytes_);
     return *this;
   }
   ~Block() {
-    if (device_) device_->release(allocation_);
+    if (!device_) return;
+    device_->release(allocation_);
+    meter_->add(-bytes_);
   }
   const Allocation& allocation() const { return allocation_; }
 
  private:
   Device* device_ = nullptr;
+  Meter* meter_ = nullptr;
   Allocation allocation_{};
+  std::int64_t bytes_ = 0;
 };
 
 // The arrays of a host value in the order of a program's inputs and outputs.
@@ -55,36 +82,59 @@ class Executable::Impl {
         input_types_(hir.types_of(hir.inputs())),
         output_types_(hir.types_of(hir.outputs())),
         input_names_(hir.input_names),
-        checked_(options.checked) {
+        checked_(options.checked),
+        numerics_(options.check_numerics),
+        name_(std::make_shared<const std::string>(hir.name)) {
     for (const HostTensor& t : steps_.constants) {
-      constants_.emplace_back(*device_, t.bytes());
+      constants_.emplace_back(*device_, meter_, t.bytes());
       device_->upload(constants_.back().allocation(), 0, t.data(), t.bytes());
     }
     for (const Call& c : steps_.calls) workspace_bytes_ = std::max(workspace_bytes_, c.workspace_bytes);
+    // Arena and workspace are one allocation.
+    if (const std::int64_t most = device_->target().max_slab_bytes; workspace_bytes_ > most - steps_.arena_bytes)
+      throw MemoryError("the program's arena with the workspace of its calls",
+                        static_cast<std::uint64_t>(steps_.arena_bytes) + static_cast<std::uint64_t>(workspace_bytes_),
+                        static_cast<std::uint64_t>(most));
   }
 
   HostValues run(std::span<const HostValue> arguments, HostValues reuse) {
     check_arguments(arguments);
-    if (device_->target().interprets) return evaluate(program_.mir, registry_, arguments);
-    require_memory();
-    // The record of a refused index belongs to the device, so checked calls run one at a time, each from a clean
-    // record.
-    static std::mutex checked_calls;
-    std::unique_lock<std::mutex> alone(checked_calls, std::defer_lock);
-    if (checked_) {
-      alone.lock();
-      device_->synchronize();
-      device_->take_check();
+    ++calls_;
+    if (numerics_) check_numbers(arguments, input_names_, "argument", Numbers::infinite);
+    if (device_->target().interprets) {
+      HostValues out = evaluate(program_.mir, registry_, arguments);
+      if (numerics_) check_numbers(out, program_.mir.output_names, "output", Numbers::finite);
+      return out;
     }
-    Run call(*this, arguments, std::move(reuse));
-    call.steps(steps_.steps);
-    return call.results();
+    require_memory();
+    HostValues out;
+    {
+      Run call(*this, arguments, std::move(reuse));
+      call.steps(steps_.steps);
+      out = call.results();
+    }
+    if (trace_) trace_->write_if_due();
+    return out;
   }
 
   std::int64_t bytes_per_call() const { return steps_.arena_bytes + steps_.output_bytes + workspace_bytes_; }
   const Program& program() const { return program_; }
+  ExecutableStatistics statistics() const { return {calls_, meter_.peak()}; }
 
  private:
+  // Refuses what is worse than `allowed`. An infinite argument may be meant (a mask), NaN is not.
+  static void check_numbers(std::span<const HostValue> values, const std::vector<std::string>& names,
+                            std::string_view what, Numbers allowed) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      for (const HostTensor* t : arrays(values[i]))
+        if (const Worst w = worst_of(*t); w.numbers > allowed)
+          throw NonFiniteError(std::string(what),
+                               std::string(what) + " \"" + names[i] + "\" holds " +
+                                   (w.numbers == Numbers::nan ? "NaN" : "an infinity") + " at element " +
+                                   std::to_string(w.index),
+                               {});
+  }
+
   void check_arguments(std::span<const HostValue> arguments) const {
     if (arguments.size() != input_types_.size())
       throw ArgumentError("\"" + program_.lir.name + "\" takes " + std::to_string(input_types_.size()) +
@@ -109,7 +159,7 @@ class Executable::Impl {
 
   Block take_arena() {
     const std::lock_guard lock(mutex_);
-    if (arenas_.empty()) return Block(*device_, steps_.arena_bytes + workspace_bytes_);
+    if (arenas_.empty()) return Block(*device_, meter_, steps_.arena_bytes + workspace_bytes_);
     Block b = std::move(arenas_.back());
     arenas_.pop_back();
     return b;
@@ -127,8 +177,13 @@ class Executable::Impl {
       bind_inputs(arguments);
       make_outputs(std::move(reuse));
       for (const Place& p : e.steps_.places) bound_.push_back(bind(p));
+      if (e.checked_) checks_ = e.module_->check_record();
+      if (e.numerics_) find_infinite_inputs();
     }
-    ~Run() { e_.give_arena(std::move(arena_)); }
+    ~Run() {
+      e_.meter_.add(-output_bytes_);
+      e_.give_arena(std::move(arena_));
+    }
 
     void steps(const std::vector<Step>& list) {
       for (const Step& s : list) step(s);
@@ -136,8 +191,8 @@ class Executable::Impl {
 
     HostValues results() {
       e_.device_->synchronize();
-      if (e_.checked_)
-        if (const CheckReport c = e_.device_->take_check(); !c.what.empty())
+      if (checks_)
+        if (const CheckReport c = checks_->take(); !c.what.empty())
           throw ArgumentError(c.what + " " + std::to_string(c.index) + " is out of range in program \"" +
                               e_.program_.lir.name + "\"");
       if (!e_.device_->host_addressable())
@@ -165,7 +220,7 @@ class Executable::Impl {
                 {const_cast<std::byte*>(t->data()), t->bytes()});  // Programs never write to their inputs.
             continue;
           }
-          device_inputs_.emplace_back(*e_.device_, t->bytes());
+          device_inputs_.emplace_back(*e_.device_, e_.meter_, t->bytes());
           e_.device_->upload(device_inputs_.back().allocation(), 0, t->data(), t->bytes());
           inputs_.push_back(device_inputs_.back().allocation());
         }
@@ -186,8 +241,11 @@ class Executable::Impl {
             it->second.shape() == constant_shape(p.type.shape))
           outputs_.push_back(std::move(it->second));
         else outputs_.emplace_back(p.type.dtype, constant_shape(p.type.shape));
-        if (!e_.device_->host_addressable()) device_outputs_.emplace_back(*e_.device_, outputs_.back().bytes());
+        output_bytes_ += outputs_.back().bytes();
+        if (!e_.device_->host_addressable())
+          device_outputs_.emplace_back(*e_.device_, e_.meter_, outputs_.back().bytes());
       }
+      e_.meter_.add(output_bytes_);
       for (std::size_t i = 0; i < outputs_.size(); ++i)
         output_allocations_.push_back(e_.device_->host_addressable()
                                           ? Allocation{outputs_[i].mutable_data(), outputs_[i].bytes()}
@@ -212,12 +270,60 @@ class Executable::Impl {
     const Place& place(int i) const { return e_.steps_.places[static_cast<std::size_t>(i)]; }
 
     void step(const Step& s) {
+      const auto start = e_.trace_ ? Trace::Clock::now() : Trace::Clock::time_point{};
+      execute(s);
+      if (e_.trace_) {
+        e_.device_->synchronize();  // What a queue only takes note of took no time yet.
+        e_.trace_->record(s.info, e_.name_, start, Trace::Clock::now());
+      }
+      if (e_.numerics_) check_stored(s);
+    }
+
+    HostTensor contents(int p) const {
+      const TensorType& t = place(p).type;
+      HostTensor x(t.dtype, constant_shape(t.shape));
+      e_.device_->download(x.mutable_data(), *at(p).allocation, at(p).byte_offset, x.bytes());
+      return x;
+    }
+    Numbers& held(int p) { return numbers_[static_cast<std::size_t>(place(p).memory)]; }
+
+    // Infinities that are given are not the program's doing; constants that hold them are in its text.
+    void find_infinite_inputs() {
+      numbers_.assign(e_.steps_.places.size(), Numbers::finite);
+      for (std::size_t p = 0; p < numbers_.size(); ++p)
+        if (const auto kind = e_.steps_.places[p].kind; kind == Place::Kind::input || kind == Place::Kind::constant)
+          held(static_cast<int>(p)) = worst_of(contents(static_cast<int>(p))).numbers;
+    }
+
+    // The first step that stores something worse than all it was given is where the trouble starts.
+    void check_stored(const Step& s) {
+      Numbers given = s.info->has_infinity ? Numbers::infinite : Numbers::finite;
+      for (int p : s.reads) given = std::max(given, held(p));
+      for (int p : s.writes) {
+        const Worst w = worst_of(contents(p));
+        if (w.numbers > given) throw non_finite(*s.info, place(p).type, w);
+        held(p) = w.numbers;
+      }
+    }
+
+    NonFiniteError non_finite(const StepInfo& s, TensorType t, const Worst& w) const {
+      t.space = Space::value;
+      const std::string node = s.op.empty() ? s.name : s.op + (s.node.empty() ? "" : " " + s.node);
+      return NonFiniteError(s.op.empty() ? s.name : s.op,
+                            node + ": step " + s.name + " stores " +
+                                (w.numbers == Numbers::nan ? "NaN" : "an infinity") + " at element " +
+                                std::to_string(w.index) + " of " + to_string(Type(t)) + " in program \"" + *e_.name_ +
+                                "\"" + (s.location.file.empty() ? "" : "  " + s.location.to_string()),
+                            {s.location.file, s.location.line, s.node});
+    }
+
+    void execute(const Step& s) {
       switch (s.kind) {
         case Step::Kind::kernel: {
           std::vector<KernelBuffer> buffers;
           buffers.reserve(s.places.size());
           for (int p : s.places) buffers.push_back(at(p));
-          e_.module_->launch(s.index, buffers);
+          e_.module_->launch(s.index, buffers, checks_.get());
           break;
         }
         case Step::Kind::copy:
@@ -302,6 +408,9 @@ class Executable::Impl {
     std::vector<Block> device_inputs_, device_outputs_;
     std::vector<HostTensor> outputs_;
     std::vector<KernelBuffer> bound_;
+    std::unique_ptr<CheckRecord> checks_;  // In checked mode.
+    std::vector<Numbers> numbers_;         // By place, while numbers are checked.
+    std::int64_t output_bytes_ = 0;
   };
 
   static std::vector<KernelRecord> records_of(const Device& d, const Catalog& c) {
@@ -312,6 +421,8 @@ class Executable::Impl {
   }
 
   std::shared_ptr<Device> device_;
+  Meter meter_;
+  std::atomic<std::int64_t> calls_{0};
   std::vector<KernelRecord> records_;  // Steps point into it.
   Program program_;
   Steps steps_;
@@ -319,7 +430,9 @@ class Executable::Impl {
   const Registry& registry_;
   Types input_types_, output_types_;
   std::vector<std::string> input_names_;
-  bool checked_;
+  bool checked_, numerics_;
+  std::shared_ptr<const std::string> name_;
+  Trace* const trace_ = Trace::of_process();
   std::vector<Block> constants_;
   std::int64_t workspace_bytes_ = 0;
   std::mutex mutex_;
@@ -337,6 +450,7 @@ HostValues Executable::run(std::span<const HostValue> arguments, HostValues reus
 }
 const DispatchReport& Executable::report() const { return impl_->program().report; }
 const Graph& Executable::lir() const { return impl_->program().lir; }
+ExecutableStatistics Executable::statistics() const { return impl_->statistics(); }
 std::int64_t Executable::bytes_per_call() const { return impl_->bytes_per_call(); }
 
 }  // namespace rlx::runtime

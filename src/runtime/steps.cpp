@@ -1,7 +1,10 @@
 #include "runtime/steps.hpp"
 
+#include "runtime/numerics.hpp"
+
 #include <rlx/ir/op.hpp>
 #include <rlx/ir/text_reader.hpp>
+#include <rlx/ops/attributes.hpp>
 
 namespace rlx::runtime {
 namespace {
@@ -9,7 +12,7 @@ namespace {
 class Preparer {
  public:
   Preparer(const Program& p, const Registry& r, const Target& t, std::span<const KernelRecord> records)
-      : g_(p.lir), registry_(r), target_(t), records_(records) {
+      : g_(p.lir), report_(p.report), registry_(r), target_(t), records_(records) {
     out_.arena_bytes = p.arena_bytes;
   }
 
@@ -21,7 +24,7 @@ class Preparer {
         continue;
       }
       out_.input_slots.push_back(-1);
-      add_place(v, {Place::Kind::input, i, 0, 0, {}});
+      add_place(v, {Place::Kind::input, i});
     }
     out_.steps = region(Graph::top);
     for (ValueId v : g_.outputs()) {
@@ -37,6 +40,7 @@ class Preparer {
     p.bytes = byte_size(p.type.dtype, p.type.numel().constant());
     if (p.kind == Place::Kind::output) out_.output_bytes += p.bytes;
     places_[v] = static_cast<int>(out_.places.size());
+    if (p.memory < 0) p.memory = places_[v];
     out_.places.push_back(std::move(p));
   }
 
@@ -53,22 +57,65 @@ class Preparer {
       const std::string_view op = n.op->name();
       if (op == "lir.buffer") buffer(n);
       else if (op == "lir.view") view(n);
-      else if (op == "lir.kernel")
-        steps.push_back({Step::Kind::kernel, kernels_++, places(n.operands), -1, -1, {}, {}});
-      else if (op == "lir.copy") steps.push_back({Step::Kind::copy, 0, places(n.operands), -1, -1, {}, {}});
-      else if (op == "lir.call") steps.push_back(call(n));
+      else if (op == "lir.kernel") steps.push_back(kernel(n));
+      else if (op == "lir.copy") {
+        Step s{.kind = Step::Kind::copy, .places = places(n.operands), .info = info(n, "copy")};
+        s.reads = {s.places[0]};
+        s.writes = {s.places[1]};
+        steps.push_back(std::move(s));
+      } else if (op == "lir.call") steps.push_back(call(n));
       else if (op == "lir.while") {
-        Step s{Step::Kind::loop, 0, {}, -1, n.attrs.as<lir::LoopAttrs>().max_trips, region(n.regions[0]), {}};
+        Step s{.kind = Step::Kind::loop,
+               .max_trips = n.attrs.as<lir::LoopAttrs>().max_trips,
+               .first = region(n.regions[0]),
+               .info = info(n, "while")};
         s.condition = places_.at(g_.region(n.regions[0]).results[0]);
         s.second = region(n.regions[1]);
         steps.push_back(std::move(s));
       } else if (op == "lir.if") {
-        Step s{Step::Kind::branch, 0, places(n.operands), -1, -1, region(n.regions[0]), {}};
+        Step s{.kind = Step::Kind::branch,
+               .places = places(n.operands),
+               .first = region(n.regions[0]),
+               .info = info(n, "if")};
         s.second = region(n.regions[1]);
         steps.push_back(std::move(s));
       } else throw InternalError("a program holds " + std::string(op) + ", which is no step");
     }
     return steps;
+  }
+
+  std::shared_ptr<StepInfo> info(const Node& n, std::string name) const {
+    auto out = std::make_shared<StepInfo>();
+    out->name = std::move(name);
+    out->kind = n.op->name().substr(4);
+    out->location = n.location;
+    if (n.origin < 0) return out;
+    const ReportRow& row = report_.rows.at(static_cast<std::size_t>(n.origin));
+    out->node = (row.region.empty() ? "" : row.region + " ") + row.value;
+    out->op = row.op;
+    return out;
+  }
+
+  Step kernel(const Node& n) {
+    const auto& a = n.attrs.as<lir::KernelAttrs>();
+    Step s{.kind = Step::Kind::kernel, .index = kernels_++, .places = places(n.operands)};
+    s.reads.assign(s.places.begin(), s.places.end() - a.writes);
+    s.writes.assign(s.places.end() - a.writes, s.places.end());
+    auto about = info(n, a.name);
+    about->has_infinity = holds_infinity(n.regions[0]);
+    s.info = std::move(about);
+    return s;
+  }
+
+  bool holds_infinity(RegionId r) const {
+    for (NodeId id : g_.region(r).nodes) {
+      const Node& n = g_.node(id);
+      if (const auto* c = n.attrs.get_if<ops::ConstantAttrs>(); c && worst_of(c->value).numbers != Numbers::finite)
+        return true;
+      for (RegionId inner : n.regions)
+        if (holds_infinity(inner)) return true;
+    }
+    return false;
   }
 
   std::vector<int> places(const std::vector<ValueId>& values) const {
@@ -82,14 +129,14 @@ class Preparer {
     Place p;
     switch (a.lifetime) {
       case lir::Lifetime::transient:
-        p = {Place::Kind::arena, 0, a.offset, 0, {}};
+        p = {Place::Kind::arena, 0, a.offset};
         break;
       case lir::Lifetime::constant:
-        p = {Place::Kind::constant, out_.constants.size(), 0, 0, {}};
+        p = {Place::Kind::constant, out_.constants.size()};
         out_.constants.push_back(a.value);
         break;
       case lir::Lifetime::output:
-        p = {Place::Kind::output, outputs_++, 0, 0, {}};
+        p = {Place::Kind::output, outputs_++};
         break;
     }
     add_place(n.results[0], p);
@@ -126,11 +173,14 @@ class Preparer {
       const Instance instance{c.op, &c.attrs, {c.operand_types, {}, nullptr}, c.result_types, &target_};
       c.workspace_bytes = c.record->workspace(instance);
     }
+    Step s{.kind = Step::Kind::call, .index = out_.calls.size(), .reads = c.in_places, .writes = c.out_places};
+    s.info = info(n, a.record);
     out_.calls.push_back(std::move(c));
-    return {Step::Kind::call, out_.calls.size() - 1, {}, -1, -1, {}, {}};
+    return s;
   }
 
   const Graph& g_;
+  const DispatchReport& report_;
   const Registry& registry_;
   const Target& target_;
   std::span<const KernelRecord> records_;

@@ -16,6 +16,15 @@ struct Place {
   std::int64_t offset = 0;  ///< Bytes.
   std::int64_t bytes = 0;
   TensorType type{};
+  int memory = -1;  ///< The place that this one is a view of, or itself.
+};
+
+/// What a step is called and for which node of the user's graph it was made; node and op are empty where for none.
+struct StepInfo {
+  std::string name, kind;  ///< As in the report: "exp_0" and "kernel", the record and "call", "copy", "while", "if".
+  std::string node, op;    ///< "%17", with the path of the region that it stands in.
+  Location location;
+  bool has_infinity = false;  ///< The kernel's text holds an infinite constant.
 };
 
 /// A launch record with the instance it was accepted for; owns what the instance points to.
@@ -36,6 +45,8 @@ struct Step {
   int condition = -1;                   ///< Place that a loop's condition leaves its answer in.
   std::int64_t max_trips = -1;          ///< Of a loop; -1: no bound.
   std::vector<Step> first{}, second{};  ///< Condition and body, or then and else.
+  std::vector<int> reads{}, writes{};   ///< Places, of a kernel, call or copy.
+  std::shared_ptr<const StepInfo> info{};
 };
 
 struct Steps {

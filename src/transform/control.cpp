@@ -77,7 +77,9 @@ bool region_has_effect(const Graph& g, RegionId r) {
 
 void refuse(const Node& n, std::string_view rule, const std::string& why) {
   const std::string op(n.op->name()), at = n.location.to_string();
-  throw VerifyError(op, std::string(rule), op + ": " + std::string(rule) + ": " + why + (at.empty() ? "" : "  " + at));
+  throw LocatedVerifyError(op, std::string(rule),
+                           op + ": " + std::string(rule) + ": " + why + (at.empty() ? "" : "  " + at),
+                           {n.location.file, n.location.line, {}});
 }
 
 Graph decomposition(const Registry& registry, const Node& n, const Types& operands, const SymbolTable& symbols) {

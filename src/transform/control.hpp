@@ -1,6 +1,7 @@
 // The operators with regions that transformations treat themselves, and how operands, arguments and results correspond.
 #pragma once
 #include <rlx/ir/builder.hpp>
+#include <rlx/ir/located.hpp>
 #include <rlx/ir/op.hpp>
 #include <rlx/ops/attributes.hpp>
 
@@ -63,7 +64,7 @@ auto located(Builder& b, const Node& n, F f) {
   } catch (const VerifyError& e) {
     const std::string at = n.location.to_string(), what = e.what();
     if (at.empty() || what.find(at) != std::string::npos) throw;
-    throw VerifyError(e.op(), e.constraint(), what + "  " + at);
+    throw LocatedVerifyError(e.op(), e.constraint(), what + "  " + at, {n.location.file, n.location.line, {}});
   }
 }
 

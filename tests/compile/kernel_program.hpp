@@ -112,8 +112,11 @@ class Program {
 };
 
 /// Runs all kernels of the program in order on these tensors, which are the buffers in order, and gives them back.
-inline std::vector<HostTensor> run(runtime::Device& device, const Graph& g, std::vector<HostTensor> data) {
+/// `refused` gets what checked kernels refuse.
+inline std::vector<HostTensor> run(runtime::Device& device, const Graph& g, std::vector<HostTensor> data,
+                                   runtime::CheckReport* refused = nullptr) {
   const auto module = device.compile(g);
+  const auto checks = refused ? module->check_record() : nullptr;
   std::vector<runtime::Allocation> memory;
   for (HostTensor& t : data) {
     memory.push_back(device.allocate(t.bytes()));
@@ -123,9 +126,10 @@ inline std::vector<HostTensor> run(runtime::Device& device, const Graph& g, std:
   for (NodeId id : lir::kernels(g)) {
     std::vector<runtime::KernelBuffer> buffers;
     for (ValueId v : g.node(id).operands) buffers.push_back({&memory[static_cast<std::size_t>(g.value(v).index)], 0});
-    module->launch(index++, buffers);
+    module->launch(index++, buffers, checks.get());
   }
   device.synchronize();
+  if (checks) *refused = checks->take();
   for (std::size_t i = 0; i < data.size(); ++i) {
     device.download(data[i].mutable_data(), memory[i], 0, data[i].bytes());
     device.release(memory[i]);

@@ -32,7 +32,7 @@ class Batch {
   std::vector<DeviceRun> take() { return std::move(runs_); }
 
  private:
-  // One node an instance, in order: row k of the report is instance k.
+  // One node an instance, in order: row k of those that stand in no region is instance k.
   Graph combined(const Indices& which) const {
     Graph g("conformance");
     Builder b(g, catalog_.operators);
@@ -53,31 +53,45 @@ class Batch {
     HostValues arguments;
     for (std::size_t k : which) arguments.insert(arguments.end(), instances_[k]->in.begin(), instances_[k]->in.end());
     HostValues results = program.run(arguments);
-    const DispatchReport& report = program.report();
+    const std::vector<const ReportRow*> rows = rows_of(program.report());
     auto next = results.begin();
     for (std::size_t row = 0; row < which.size(); ++row) {
       DeviceRun& run = runs_[which[row]];
       run.outcome = Outcome::passed;
-      if (row < report.rows.size()) run.provider = report.rows[row].provider;
+      if (row < rows.size()) run.provider = rows[row]->provider;
       for (std::size_t r = 0; r < instances_[which[row]]->graph.outputs().size(); ++r)
         run.out.push_back(std::move(*next++));
     }
   }
 
+  static std::vector<const ReportRow*> rows_of(const DispatchReport& report) {
+    std::vector<const ReportRow*> rows;
+    for (const ReportRow& r : report.rows)
+      if (r.region.empty()) rows.push_back(&r);
+    return rows;
+  }
+
+  // An instance is refused with whatever its regions hold that has no lowering.
   Indices without_refused(const Indices& which, const CompileError& e) {
-    const auto& rows = e.report().rows;
+    std::vector<std::string> reasons(which.size());
+    std::vector<bool> refused(which.size());
+    std::size_t k = 0;
+    for (const ReportRow& r : e.report().rows) {
+      if (r.region.empty()) ++k;
+      if (k == 0 || k > which.size() || r.path != Path::unresolved) continue;
+      refused[k - 1] = true;
+      std::string& reason = reasons[k - 1];
+      for (const Refusal& f : r.refusals)
+        reason += (reason.empty() ? "" : "; ") + f.path + ": " + (r.region.empty() ? "" : "inside: " + r.op + ": ") + f.why;
+    }
     Indices rest;
-    for (std::size_t k = 0; k < which.size(); ++k) {
-      if (rows.size() == which.size() && rows[k].path != Path::unresolved) {
-        rest.push_back(which[k]);
+    for (std::size_t i = 0; i < which.size(); ++i) {
+      if (!refused[i]) {
+        rest.push_back(which[i]);
         continue;
       }
-      DeviceRun& run = runs_[which[k]];
-      run.outcome = Outcome::refused;
-      run.reason.clear();
-      if (k < rows.size())
-        for (const Refusal& r : rows[k].refusals)
-          run.reason += (run.reason.empty() ? "" : "; ") + r.path + ": " + r.why;
+      runs_[which[i]].outcome = Outcome::refused;
+      runs_[which[i]].reason = reasons[i];
     }
     // A refusal that names no node would never end.
     if (rest.size() == which.size()) throw InternalError(text_of(e));

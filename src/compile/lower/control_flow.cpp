@@ -7,22 +7,24 @@
 namespace rlx::compile {
 
 // Buffers for `results`, filled from `from` part by part.
-static std::vector<Values> own_copies(Lowering& l, const std::vector<Values>& from) {
+static std::vector<Values> own_copies(Lowering& l, const Node& n, const std::vector<Values>& from) {
   std::vector<Values> out;
   for (const Values& parts : from) {
     Values copies;
     for (Value p : parts) {
       copies.push_back(l.allocate_transient(p.tensor()));
-      l.copy(p, copies.back());
+      l.copy(n, p, copies.back());
     }
     out.push_back(std::move(copies));
   }
   return out;
 }
 
-static void copy_all(Lowering& l, const std::vector<Values>& from, const std::vector<Values>& to) {
+// What is there already, state that a trip leaves alone, stays.
+static void copy_all(Lowering& l, const Node& n, const std::vector<Values>& from, const std::vector<Values>& to) {
   for (std::size_t i = 0; i < to.size(); ++i)
-    for (std::size_t p = 0; p < to[i].size(); ++p) l.copy(from[i][p], to[i][p]);
+    for (std::size_t p = 0; p < to[i].size(); ++p)
+      if (!l.is_view_of(from[i][p], to[i][p])) l.copy(n, from[i][p], to[i][p]);
 }
 
 // Whether a part of `value` is memory of a state other than `own`, or of another part of its own.
@@ -39,7 +41,7 @@ void lower_while(Lowering& l, const Node& n) {
   std::vector<Values> arguments;
   for (ValueId v : n.operands) arguments.push_back(l.buffers(v));
   const std::vector<Values> initial(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(carried));
-  const std::vector<Values> state = own_copies(l, initial);
+  const std::vector<Values> state = own_copies(l, n, initial);
   std::copy(state.begin(), state.end(), arguments.begin());
   const std::vector<RegionBody> regions{[&](ValuesIn) -> Values { return l.region(n.regions[0], arguments)[0]; },
                                         [&](ValuesIn) -> Values {
@@ -48,13 +50,13 @@ void lower_while(Lowering& l, const Node& n) {
                                           std::vector<Values> next = l.region(n.regions[1], arguments);
                                           for (std::size_t i = 0; i < next.size(); ++i)
                                             if (reads_other_state(l, next[i], state, i))
-                                              next[i] = own_copies(l, {next[i]})[0];
-                                          copy_all(l, next, state);
+                                              next[i] = own_copies(l, n, {next[i]})[0];
+                                          copy_all(l, n, next, state);
                                           return {};
                                         }};
-  l.builder().set_origin(n.origin);
-  l.builder().emit("lir.while", {}, lir::LoopAttrs{n.attrs.as<ops::WhileAttrs>().max_trips}, regions);
   l.step(n, "while", "while", "generated");
+  l.set_origin(n);
+  l.builder().emit("lir.while", {}, lir::LoopAttrs{n.attrs.as<ops::WhileAttrs>().max_trips}, regions);
   l.note(n, "loop: host-polled");
   for (std::size_t i = 0; i < carried; ++i) l.set_buffers(n.results[i], state[i]);
 }
@@ -72,15 +74,16 @@ void lower_if(Lowering& l, const Node& n) {
   }
   const auto branch = [&](RegionId r) -> RegionBody {
     return [&, r](ValuesIn) -> Values {
-      copy_all(l, l.region(r, arguments), results);
+      copy_all(l, n, l.region(r, arguments), results);
       return {};
     };
   };
   const std::vector<RegionBody> regions{branch(n.regions[0]), branch(n.regions[1])};
   const Value predicate = l.buffer(n.operands[0]);
-  l.builder().set_origin(n.origin);
-  l.builder().emit("lir.if", ValuesIn(&predicate, 1), {}, regions);
   l.step(n, "if", "if", "generated");
+  l.note(n, "branch: host-polled");
+  l.set_origin(n);
+  l.builder().emit("lir.if", ValuesIn(&predicate, 1), {}, regions);
   for (std::size_t i = 0; i < results.size(); ++i) l.set_buffers(n.results[i], results[i]);
 }
 

@@ -1,5 +1,7 @@
 #include "compile/lower/element_rules.hpp"
 
+#include "compile/lower/positions.hpp"
+
 #include <rlx/compile/lir.hpp>
 #include <rlx/ops/attributes.hpp>
 #include <rlx/ops/build.hpp>
@@ -57,8 +59,7 @@ Value slice_element(Elements& e, const Node& n, const Coordinates& c) {
   return e.at(n.operands[0], from);
 }
 
-// Start index `d` limited so that a window of `size` fits into `extent`.
-static Index window_start(Elements& e, ValueId start, std::int64_t extent, std::int64_t size) {
+Index window_start(Elements& e, ValueId start, std::int64_t extent, std::int64_t size) {
   const Value s = ops::convert(e.at(start, e.flat() ? Coordinates{Index(0)} : Coordinates{}), DType::i64);
   return e.index().clamped(s, extent - size + 1);
 }
@@ -71,47 +72,22 @@ Value dynamic_slice_element(Elements& e, const Node& n, const Coordinates& c) {
   return e.at(n.operands[0], from);
 }
 
-Value dynamic_update_slice_element(Elements& e, const Node& n, const Coordinates& c) {
-  const auto shape = e.shape(n.operands[0]);
-  const auto window = e.shape(n.operands[1]);
-  Builder& b = e.builder();
-  Value inside;
-  Coordinates from(c.size());
-  for (std::size_t i = 0; i < c.size(); ++i) {
-    const Index offset = c[i] + window_start(e, n.operands[i + 2], shape[i], window[i]) * -1;
-    const Value in = e.index().inside(offset, window[i]);
-    inside = inside ? b.emit1("and", {inside, in}) : in;
-    from[i] = e.index().clamped(offset, window[i]);
-  }
-  const Value kept = e.at(n.operands[0], c);
-  if (element_count(window) == 0) return kept;
-  const Value updated = e.at(n.operands[1], from);
-  return inside ? ops::select(inside, updated, kept) : updated;
-}
-
 Value pad_element(Elements& e, const Node& n, const Coordinates& c) {
   const auto& a = n.attrs.as<ops::PadAttrs>();
   const auto shape = e.shape(n.operands[0]);
   const Value with = e.at(n.operands[1], e.flat() ? Coordinates{Index(0)} : Coordinates{});
   if (element_count(shape) == 0) return with;
-  Builder& b = e.builder();
-  Value inside;
-  const auto also = [&](Value v) { inside = inside ? b.emit1("and", {inside, v}) : v; };
+  Inside inside(e);
   Coordinates from(c.size());
   for (std::size_t i = 0; i < c.size(); ++i) {
     const std::int64_t step = a.interior.empty() ? 1 : a.interior[i] + 1;
-    const Index offset = c[i] + Index(-a.low[i]);
-    const std::int64_t span = (shape[i] - 1) * step + 1;
-    if (offset.lower() < 0 || offset.upper() >= span) also(e.index().inside(offset, span));
-    Index at = e.index().clamped(offset, span);
-    if (step > 1) {
-      also(ops::compare(e.index().emit(e.index().remainder(at, step)), e.index().number(0), ops::Direction::eq));
-      at = e.index().divide(at, step);
-    }
-    from[i] = at;
+    from[i] = inside.limited(c[i] + Index(-a.low[i]), (shape[i] - 1) * step + 1);
+    if (step == 1) continue;
+    const Value between = e.index().emit(e.index().remainder(from[i], step));
+    inside.require(ops::compare(between, e.index().number(0), ops::Direction::eq));
+    from[i] = e.index().divide(from[i], step);
   }
-  const Value x = e.at(n.operands[0], from);
-  return inside ? ops::select(inside, x, with) : x;
+  return inside.choose(e.at(n.operands[0], from), with);
 }
 
 Value concat_element(Elements& e, const Node& n, const Coordinates& c) {
@@ -147,34 +123,20 @@ Value reverse_element(Elements& e, const Node& n, const Coordinates& c) {
 Value gather_element(Elements& e, const Node& n, const Coordinates& c) {
   const auto& a = n.attrs.as<ops::GatherAttrs>();
   const auto operand = e.shape(n.operands[0]);
-  const auto has = [](const std::vector<int>& list, std::size_t d) {
-    return std::find(list.begin(), list.end(), static_cast<int>(d)) != list.end();
-  };
   // Result dimensions are batch ones (which address the index array) and offset ones (which run inside the slice).
   Coordinates batch, offset;
-  for (std::size_t d = 0; d < c.size(); ++d) (has(a.offset_dims, d) ? offset : batch).push_back(c[d]);
-  const auto indices_rank = e.shape(n.operands[1]).size();
-  const auto vector_dim = static_cast<std::size_t>(a.index_vector_dim);
-  const auto component = [&](std::size_t k) {
-    Coordinates at;
-    std::size_t next = 0;
-    for (std::size_t d = 0; d < indices_rank; ++d)
-      at.push_back(d == vector_dim ? Index(static_cast<std::int64_t>(k)) : batch[next++]);
-    return ops::convert(e.at(n.operands[1], at), DType::i64);
-  };
+  for (std::size_t d = 0; d < c.size(); ++d) (contains(a.offset_dims, d) ? offset : batch).push_back(c[d]);
+  const IndexVectors vectors(e, n.operands[1], a.index_vector_dim, std::move(batch));
   Coordinates from(operand.size());
   std::size_t next = 0;
   for (std::size_t d = 0; d < operand.size(); ++d)
-    if (!has(a.collapsed_slice_dims, d) && !has(a.operand_batching_dims, d)) from[d] = offset[next++];
-  for (std::size_t k = 0; k < a.operand_batching_dims.size(); ++k) {
-    // The batch coordinate of an index dimension, counted without the index vector's dimension.
-    const auto d = static_cast<std::size_t>(a.indices_batching_dims[k]);
-    from[static_cast<std::size_t>(a.operand_batching_dims[k])] = batch[d - (d > vector_dim ? 1 : 0)];
-  }
+    if (!contains(a.collapsed_slice_dims, d) && !contains(a.operand_batching_dims, d)) from[d] = offset[next++];
+  for (std::size_t k = 0; k < a.operand_batching_dims.size(); ++k)
+    from[static_cast<std::size_t>(a.operand_batching_dims[k])] = vectors.coordinate(a.indices_batching_dims[k]);
   for (std::size_t k = 0; k < a.start_index_map.size(); ++k) {
     const auto d = static_cast<std::size_t>(a.start_index_map[k]);
     const std::int64_t room = operand[d] - a.slice_sizes[d].constant() + 1;
-    const Value start = component(k);
+    const Value start = vectors.component(k);
     if (e.checked()) {
       Builder& b = e.builder();
       const Value low = ops::compare(start, e.index().number(0), ops::Direction::ge);

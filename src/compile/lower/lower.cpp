@@ -16,6 +16,7 @@ constexpr std::array root_rows{
     RootLowering{"associative_scan", lower_associative_scan, OperandUse::pulled},
     RootLowering{"conv", lower_conv, OperandUse::pulled_if_free},
     RootLowering{"dot_general", lower_dot_general, OperandUse::pulled_if_free},
+    RootLowering{"dynamic_update_slice", lower_dynamic_update_slice, OperandUse::pulled},
     RootLowering{"if", lower_if, OperandUse::buffer},
     RootLowering{"reduce", lower_reduce, OperandUse::pulled},
     RootLowering{"reduce_window", lower_reduce_window, OperandUse::pulled_if_free},
@@ -44,9 +45,15 @@ OperandUse operand_use(const Node& user, std::size_t) {
   return r ? r->use : OperandUse::buffer;
 }
 
-Lowering::Lowering(const Graph& mir, const Registry& registry, const Target& target, const CompileOptions& options,
-                   DispatchReport& report)
-    : mir_(mir), target_(target), options_(options), report_(report), lir_(mir.name), b_(lir_, registry) {}
+Lowering::Lowering(const Graph& mir, const Registry& registry, const Target& target,
+                   std::span<const KernelRecord> records, const CompileOptions& options, DispatchReport& report)
+    : mir_(mir),
+      target_(target),
+      records_(records),
+      options_(options),
+      report_(report),
+      lir_(mir.name),
+      b_(lir_, registry) {}
 
 const Values& Lowering::buffers(ValueId v) const {
   const auto it = buffers_.find(v);
@@ -75,6 +82,32 @@ Value Lowering::allocate(ValueId v) {
   return buffer;
 }
 
+Value Lowering::allocate_copy(const Node& n, ValueId operand) {
+  const Value result = allocate(n.results[0]);
+  const std::vector<std::int64_t> shape = this->shape(operand);
+  if (element_count(shape) == 0) return result;
+  if (has_buffer(operand)) copy(n, buffer(operand), result);
+  else
+    kernel(n, shape, {operand}, {result}, [&](KernelBody& k) {
+      k.store(0, k.elements.index().linear(k.position, shape), k.load(operand, k.position));
+    });
+  return result;
+}
+
+void Lowering::store_if_reads(const Node& n, ValueId v, ValueId memory) {
+  if (has_buffer(v) || !has_buffer(memory)) return;
+  const auto same_memory = [&](Value a) { return is_view_of(a, buffer(memory)) || is_view_of(buffer(memory), a); };
+  const std::vector<ValueId> reads = leaves({v});
+  if (std::none_of(reads.begin(), reads.end(), [&](ValueId r) { return same_memory(buffer(r)); })) return;
+  const std::vector<std::int64_t> shape = this->shape(v);
+  lir::KernelAttrs a;
+  a.policy = shape.size() == 1 ? lir::Policy::range : lir::Policy::mdrange;
+  a.extents = shape;
+  kernel(n, a, {v}, {allocate(v)},
+         [&](KernelBody& k) { k.store(0, k.elements.index().linear(k.position, shape), k.load(v, k.position)); }, false,
+         {v});
+}
+
 Value Lowering::view(Value of, const TensorType& t, std::int64_t offset) {
   TensorType type = t;
   type.space = of.tensor().space;
@@ -91,6 +124,17 @@ void Lowering::step(const Node& origin, std::string name, std::string kind, std:
                     std::int64_t operations) {
   report_.steps.push_back({name, std::move(kind), std::move(provider), operations});
   if (origin.origin >= 0) report_.rows[static_cast<std::size_t>(origin.origin)].steps.push_back(std::move(name));
+}
+
+void Lowering::set_origin(const Node& n) {
+  b_.set_origin(n.origin);
+  b_.set_location(n.location);
+}
+
+void Lowering::copy(const Node& origin, Value from, Value to) {
+  set_origin(origin);
+  b_.emit("lir.copy", {from, to});
+  step(origin, "copy", "copy", "generated");
 }
 
 void Lowering::note(const Node& origin, std::string text) {
@@ -118,20 +162,22 @@ std::vector<ValueId> Lowering::leaves(const std::vector<ValueId>& values, const 
 }
 
 void Lowering::kernel(const Node& origin, std::vector<std::int64_t> extents, const std::vector<ValueId>& pulled,
-                      Values writes, const std::function<void(KernelBody&)>& body) {
+                      Values writes, const std::function<void(KernelBody&)>& body, Values reads) {
   lir::KernelAttrs a;
   a.policy = extents.size() == 1 ? lir::Policy::range : lir::Policy::mdrange;
   a.extents = std::move(extents);
-  kernel(origin, std::move(a), pulled, std::move(writes), body);
+  kernel(origin, std::move(a), pulled, std::move(writes), body, false, {}, std::move(reads));
 }
 
 void Lowering::kernel(const Node& origin, lir::KernelAttrs attrs, const std::vector<ValueId>& pulled, Values writes,
-                      const std::function<void(KernelBody&)>& body, bool flat, const std::set<ValueId>& computed) {
-  const std::vector<ValueId> reads = leaves(pulled, computed);
+                      const std::function<void(KernelBody&)>& body, bool flat, const std::set<ValueId>& computed,
+                      Values reads) {
+  const std::vector<ValueId> loaded = leaves(pulled, computed);
   attrs.name = unique_name(origin.op->name());
   attrs.writes = static_cast<int>(writes.size());
   Values buffers;
-  for (ValueId v : reads) buffers.push_back(buffer(v));
+  for (ValueId v : loaded) buffers.push_back(buffer(v));
+  buffers.insert(buffers.end(), reads.begin(), reads.end());
   buffers.insert(buffers.end(), writes.begin(), writes.end());
   // A scalar result has no coordinates, but its kernel runs once all the same.
   const bool scalar = attrs.extents.empty();
@@ -140,7 +186,7 @@ void Lowering::kernel(const Node& origin, lir::KernelAttrs attrs, const std::vec
   const std::size_t first_node = lir_.node_count();
   const RegionBody region = [&](ValuesIn args) -> Values {
     std::map<ValueId, Value> at;
-    for (std::size_t i = 0; i < reads.size(); ++i) at.emplace(reads[i], args[indices + i]);
+    for (std::size_t i = 0; i < loaded.size(); ++i) at.emplace(loaded[i], args[indices + i]);
     Elements elements(
         b_, mir_,
         [&at](ValueId v) {
@@ -148,16 +194,18 @@ void Lowering::kernel(const Node& origin, lir::KernelAttrs attrs, const std::vec
           return it == at.end() ? Value{} : it->second;
         },
         flat, options_.checked);
-    KernelBody k{b_, elements, {}, {}, {}};
+    KernelBody k{b_, elements, {}, {}, {}, {}};
     for (std::size_t i = 0; i < attrs.extents.size() && !scalar; ++i)
       k.position.push_back(Index::of(args[i], attrs.extents[i]));
     for (std::size_t i = 0; i < attrs.team.size(); ++i)
       k.thread.push_back(Index::of(args[attrs.extents.size() + i], attrs.team[i]));
-    k.writes.assign(args.begin() + static_cast<std::ptrdiff_t>(indices + reads.size()), args.end());
+    const auto after_loaded = args.begin() + static_cast<std::ptrdiff_t>(indices + loaded.size());
+    k.reads.assign(after_loaded, after_loaded + static_cast<std::ptrdiff_t>(reads.size()));
+    k.writes.assign(after_loaded + static_cast<std::ptrdiff_t>(reads.size()), args.end());
     body(k);
     return {};
   };
-  b_.set_origin(origin.origin);
+  set_origin(origin);
   b_.emit("lir.kernel", buffers, attrs, std::span(&region, 1));
   step(origin, attrs.name, "kernel", "generated", static_cast<std::int64_t>(lir_.node_count() - first_node));
 }
@@ -231,10 +279,16 @@ void Lowering::lower_call(const Node& n) {
   }
   a.operand_types = mir_.types_of(n.operands);
   a.result_types = mir_.types_of(n.results);
-  b_.set_origin(n.origin);
+  set_origin(n);
   const Values made = b_.emit("lir.call", values, a);
   for (std::size_t i = 0; i < resources.size(); ++i) buffers_[resources[i]] = {made[i]};
-  step(n, n.record, "call", "record");
+  step(n, n.record, "call", provider_of(n));
+}
+
+std::string Lowering::provider_of(const Node& call) const {
+  for (const KernelRecord& r : records_)
+    if (r.name.value == call.record && r.op.value == call.op->name()) return std::string(r.provider.value);
+  throw InternalError("lowering: no record " + call.record + " for " + std::string(call.op->name()));
 }
 
 std::vector<Values> Lowering::region(RegionId r, const std::vector<Values>& arguments) {
@@ -263,14 +317,14 @@ Graph Lowering::run() {
   const std::vector<Values> results = region(Graph::top, arguments);
   for (std::size_t i = 0; i < results.size(); ++i)
     for (std::size_t p = 0; p < results[i].size(); ++p)
-      b_.output(as_output(results[i][p]),
+      b_.output(as_output(mir_.outputs()[i], results[i][p]),
                 mir_.output_names[i] + (results[i].size() > 1 ? "." + std::to_string(p) : ""));
   return std::move(lir_);
 }
 
 // What a program returns is memory of its own: a fresh transient becomes an output; an input, a constant, a view, or
 // what is returned twice is copied.
-Value Lowering::as_output(Value v) {
+Value Lowering::as_output(ValueId mir_value, Value v) {
   if (!std::holds_alternative<TensorType>(v.type())) return v;
   const NodeId d = lir_.value(v.id).node;
   if (d >= 0 && lir_.node(d).op->name() == "lir.buffer" && lir_.node(d).parent == Graph::top) {
@@ -282,7 +336,9 @@ Value Lowering::as_output(Value v) {
     }
   }
   const Value out = b_.emit1("lir.buffer", {}, lir::BufferAttrs{.type = v.type(), .lifetime = lir::Lifetime::output});
-  copy(v, out);
+  // An input that is returned has no node, so its copy is in no row of the report.
+  const NodeId maker = mir_.value(mir_value).node;
+  copy(maker < 0 ? Node{} : mir_.node(maker), v, out);
   return out;
 }
 
@@ -290,9 +346,9 @@ std::vector<TensorType> sparse_parts(const SparseType& s) {
   return {tensor(s.index, {s.shape[0] + 1}), tensor(s.index, {s.entries}), tensor(s.dtype, {s.entries})};
 }
 
-Graph lower(const Graph& mir, const Registry& registry, const Target& target, const CompileOptions& options,
-            DispatchReport& report) {
-  return Lowering(mir, registry, target, options, report).run();
+Graph lower(const Graph& mir, const Registry& registry, const Target& target, std::span<const KernelRecord> records,
+            const CompileOptions& options, DispatchReport& report) {
+  return Lowering(mir, registry, target, records, options, report).run();
 }
 
 }  // namespace rlx::compile

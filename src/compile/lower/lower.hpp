@@ -15,8 +15,8 @@
 namespace rlx::compile {
 
 /// LIR program without memory plan. Fills in the steps of the report's rows.
-Graph lower(const Graph& mir, const Registry& registry, const Target& target, const CompileOptions& options,
-            DispatchReport& report);
+Graph lower(const Graph& mir, const Registry& registry, const Target& target, std::span<const KernelRecord> records,
+            const CompileOptions& options, DispatchReport& report);
 
 /// The arrays that a sparse value (csr) is split into: offsets, indices, values.
 std::vector<TensorType> sparse_parts(const SparseType& s);
@@ -27,7 +27,8 @@ struct KernelBody {
   Elements& elements;
   Coordinates position;  ///< One index for each extent.
   Coordinates thread;    ///< One for each team dimension.
-  Values writes;         ///< The body's buffers of the destinations, in order.
+  Values reads;          ///< The body's buffers that are read besides those of MIR values, in order.
+  Values writes;         ///< Those of the destinations.
 
   Value load(ValueId mir_value, const Coordinates& c) { return elements.at(mir_value, c); }
   void store(std::size_t destination, const Index& i, Value v) {
@@ -37,8 +38,8 @@ struct KernelBody {
 
 class Lowering {
  public:
-  Lowering(const Graph& mir, const Registry& registry, const Target& target, const CompileOptions& options,
-           DispatchReport& report);
+  Lowering(const Graph& mir, const Registry& registry, const Target& target, std::span<const KernelRecord> records,
+           const CompileOptions& options, DispatchReport& report);
   Graph run();
 
   const Graph& mir() const { return mir_; }
@@ -56,19 +57,26 @@ class Lowering {
   /// A new buffer of the value's type, which is then its buffer; an output where the program returns it.
   Value allocate(ValueId v);
   Value allocate_transient(const TensorType& t);
+  /// A new buffer for the (single) result of `n`, filled with this operand, which has the result's type.
+  Value allocate_copy(const Node& n, ValueId operand);
+  /// Stores `v`, which has no buffer, where computing it would read the memory of another value.
+  void store_if_reads(const Node& n, ValueId v, ValueId memory);
 
-  /// A kernel that may pull elements of `pulled` values and stores to `writes`. `origin` is the node whose report row
-  /// gets the step.
+  /// A kernel that may pull elements of `pulled` values, load from `reads` and store to `writes`. `origin` is the node
+  /// whose report row gets the step.
   void kernel(const Node& origin, std::vector<std::int64_t> extents, const std::vector<ValueId>& pulled, Values writes,
-              const std::function<void(KernelBody&)>& body);
+              const std::function<void(KernelBody&)>& body, Values reads = {});
   /// The same under any policy. Values in `computed` are worked out in the body even if they have buffers; `flat` as in
   /// FusedKernel.
   void kernel(const Node& origin, lir::KernelAttrs attrs, const std::vector<ValueId>& pulled, Values writes,
-              const std::function<void(KernelBody&)>& body, bool flat = false, const std::set<ValueId>& computed = {});
-  void copy(Value from, Value to) { b_.emit("lir.copy", {from, to}); }
+              const std::function<void(KernelBody&)>& body, bool flat = false, const std::set<ValueId>& computed = {},
+              Values reads = {});
+  void copy(const Node& origin, Value from, Value to);
   Value view(Value of, const TensorType& t, std::int64_t offset = 0);
   /// Emits the steps of a MIR region, whose arguments stand for these buffers; gives the buffers of its results.
   std::vector<Values> region(RegionId r, const std::vector<Values>& arguments);
+  /// Steps emitted from now on belong to this node: its row of the report and its location.
+  void set_origin(const Node& n);
   void note(const Node& origin, std::string text);
   /// A row of the report's steps, under the row of `origin`.
   void step(const Node& origin, std::string name, std::string kind, std::string provider, std::int64_t operations = 0);
@@ -78,11 +86,13 @@ class Lowering {
   void lower_call(const Node& n);
   /// Stored values that computing these reaches.
   std::vector<ValueId> leaves(const std::vector<ValueId>& values, const std::set<ValueId>& computed = {}) const;
-  Value as_output(Value v);
+  Value as_output(ValueId mir_value, Value v);
+  std::string provider_of(const Node& call) const;
   std::string unique_name(std::string_view stem);
 
   const Graph& mir_;
   const Target& target_;
+  std::span<const KernelRecord> records_;
   const CompileOptions& options_;
   DispatchReport& report_;
   Graph lir_;

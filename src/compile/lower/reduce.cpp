@@ -97,11 +97,9 @@ void lower_reduce(Lowering& l, const Node& n) {
 
 void reduce_partials(Lowering& l, const Node& n, const Values& partials, const std::vector<ValueId>& identities,
                      const std::vector<std::int64_t>& kept, std::int64_t chunks, const Values& results) {
-  Values buffers = partials;
-  buffers.insert(buffers.end(), results.begin(), results.end());
   std::vector<std::int64_t> partial_shape = kept;
   partial_shape.push_back(chunks);
-  l.kernel(n, kept, identities, buffers, [&](KernelBody& k) {
+  const auto body = [&](KernelBody& k) {
     Values ids;
     for (ValueId v : identities) ids.push_back(k.load(v, {}));
     const Values out = emit_reduction(
@@ -111,13 +109,14 @@ void reduce_partials(Lowering& l, const Node& n, const Values& partials, const s
           c.push_back(i);
           const Index at = k.elements.index().linear(c, partial_shape);
           Values terms;
-          for (std::size_t p = 0; p < partials.size(); ++p) terms.push_back(k.elements.load(k.writes[p], at));
+          for (std::size_t p = 0; p < partials.size(); ++p) terms.push_back(k.elements.load(k.reads[p], at));
           return terms;
         },
         l.mir(), n.regions[0], chunks);
     const Index at = k.elements.index().linear(k.position, kept);
-    for (std::size_t i = 0; i < results.size(); ++i) k.store(partials.size() + i, at, out[i]);
-  });
+    for (std::size_t i = 0; i < results.size(); ++i) k.store(i, at, out[i]);
+  };
+  l.kernel(n, kept, identities, results, body, partials);
 }
 
 }  // namespace rlx::compile

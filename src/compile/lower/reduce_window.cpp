@@ -1,5 +1,6 @@
 // reduce_window and segment_reduce: one short reduction for each result element.
 #include "compile/lower/lower.hpp"
+#include "compile/lower/positions.hpp"
 #include "compile/lower/reduction.hpp"
 #include "compile/lower/root_lowerings.hpp"
 
@@ -26,19 +27,12 @@ void lower_reduce_window(Lowering& l, const Node& n) {
         [&](const Index& i) {
           const Coordinates w = e.index().coordinates(i, a.window);
           Coordinates from(shape.size());
-          Value inside;
-          for (std::size_t d = 0; d < shape.size(); ++d) {
-            const Index at = k.position[d] * or_default(a.stride, d, 1) + w[d] * or_default(a.dilation, d, 1) +
-                             Index(-or_default(a.low, d, 0));
-            if (at.lower() < 0 || at.upper() >= shape[d]) {
-              const Value in = e.index().inside(at, shape[d]);
-              inside = inside ? k.b.emit1("and", {inside, in}) : in;
-            }
-            from[d] = e.index().clamped(at, shape[d]);
-          }
-          if (element_count(shape) == 0) return identity;
-          const Value x = k.load(n.operands[0], from);
-          return inside ? ops::select(inside, x, identity) : x;
+          Inside inside(e);
+          for (std::size_t d = 0; d < shape.size(); ++d)
+            from[d] = inside.limited(k.position[d] * or_default(a.stride, d, 1) + w[d] * or_default(a.dilation, d, 1) +
+                                         Index(-or_default(a.low, d, 0)),
+                                     shape[d]);
+          return element_count(shape) == 0 ? identity : inside.choose(k.load(n.operands[0], from), identity);
         },
         combine_op(a.kind), terms);
     k.store(0, e.index().linear(k.position, out_shape), sum);

@@ -32,6 +32,7 @@ void lower_arg_reduce(Lowering& l, const Node& n);
 void lower_reduce_window(Lowering& l, const Node& n);
 void lower_segment_reduce(Lowering& l, const Node& n);
 void lower_dot_general(Lowering& l, const Node& n);
+void lower_dynamic_update_slice(Lowering& l, const Node& n);
 void lower_conv(Lowering& l, const Node& n);
 void lower_scatter(Lowering& l, const Node& n);
 void lower_while(Lowering& l, const Node& n);

@@ -2,33 +2,30 @@
 // window run in parallel where two of them never meet in one element, which holds along dimensions that no index moves;
 // the others belong to the loop. Repeated indices combine in order, no atomics: the same bits on every device.
 #include "compile/lower/lower.hpp"
+#include "compile/lower/positions.hpp"
 #include "compile/lower/reduction.hpp"
 #include "compile/lower/root_lowerings.hpp"
 
 #include <rlx/ops/build.hpp>
-
-#include <algorithm>
 
 namespace rlx::compile {
 
 void lower_scatter(Lowering& l, const Node& n) {
   const auto& a = n.attrs.as<ops::ScatterAttrs>();
   const ValueId operand = n.operands[0], indices = n.operands[1], updates = n.operands[2];
-  const auto shape = l.shape(operand), update_shape = l.shape(updates), index_shape = l.shape(indices);
-  const auto has = [](const std::vector<int>& list, std::size_t d) {
-    return std::find(list.begin(), list.end(), static_cast<int>(d)) != list.end();
-  };
-  const Value result = l.allocate(n.results[0]);
-  if (element_count(shape) == 0) return;
-  l.kernel(n, shape, {operand}, {result}, [&](KernelBody& k) {
-    k.store(0, k.elements.index().linear(k.position, shape), k.load(operand, k.position));
-  });
-  if (element_count(update_shape) == 0) return;
+  const auto shape = l.shape(operand), update_shape = l.shape(updates);
+  // The copy goes where the operand is not needed afterwards (elide_copies), so the loop must not read it.
+  if (element_count(update_shape) > 0) {
+    l.store_if_reads(n, indices, operand);
+    l.store_if_reads(n, updates, operand);
+  }
+  const Value result = l.allocate_copy(n, operand);
+  if (element_count(shape) == 0 || element_count(update_shape) == 0) return;
 
   // Operand dimension of each window dimension, in order.
   std::vector<int> window_to_operand;
   for (std::size_t d = 0; d < shape.size(); ++d)
-    if (!has(a.inserted_window_dims, d) && !has(a.input_batching_dims, d))
+    if (!contains(a.inserted_window_dims, d) && !contains(a.input_batching_dims, d))
       window_to_operand.push_back(static_cast<int>(d));
   enum class Role {
     free,
@@ -39,9 +36,9 @@ void lower_scatter(Lowering& l, const Node& n) {
   std::vector<std::int64_t> parallel, batches, moved;
   std::size_t next_dim = 0;
   for (std::size_t d = 0; d < update_shape.size(); ++d) {
-    if (!has(a.update_window_dims, d)) role.push_back(Role::batch), batches.push_back(update_shape[d]);
+    if (!contains(a.update_window_dims, d)) role.push_back(Role::batch), batches.push_back(update_shape[d]);
     else if (const auto to = static_cast<std::size_t>(window_to_operand[next_dim++]);
-             has(a.scatter_dims_to_operand_dims, to) && update_shape[d] > 1)
+             contains(a.scatter_dims_to_operand_dims, to) && update_shape[d] > 1)
       role.push_back(Role::moved), moved.push_back(update_shape[d]);
     else role.push_back(Role::free), parallel.push_back(update_shape[d]);
   }
@@ -49,7 +46,6 @@ void lower_scatter(Lowering& l, const Node& n) {
       batches;  // Index positions outermost: their order is the order of combination.
   sequential.insert(sequential.end(), moved.begin(), moved.end());
   const std::int64_t trips = element_count(sequential);
-  const auto vector_dim = static_cast<std::size_t>(a.index_vector_dim);
 
   l.kernel(n, parallel, {indices, updates}, {result}, [&](KernelBody& k) {
     Elements& e = k.elements;
@@ -66,27 +62,22 @@ void lower_scatter(Lowering& l, const Node& n) {
                                              : batch[next_batch++];
         if (role[d] != Role::batch) to[static_cast<std::size_t>(window_to_operand[next_window++])] = update[d];
       }
-      for (std::size_t i = 0; i < a.input_batching_dims.size(); ++i) {
-        const auto d = static_cast<std::size_t>(a.indices_batching_dims[i]);
-        to[static_cast<std::size_t>(a.input_batching_dims[i])] = batch[d - (d > vector_dim ? 1 : 0)];
-      }
-      Value inside;
+      const IndexVectors vectors(e, indices, a.index_vector_dim, batch);
+      for (std::size_t i = 0; i < a.input_batching_dims.size(); ++i)
+        to[static_cast<std::size_t>(a.input_batching_dims[i])] = vectors.coordinate(a.indices_batching_dims[i]);
+      Inside all_inside(e);
       for (std::size_t c = 0; c < a.scatter_dims_to_operand_dims.size(); ++c) {
-        Coordinates at;
-        std::size_t next = 0;
-        for (std::size_t d = 0; d < index_shape.size(); ++d)
-          at.push_back(d == vector_dim ? Index(static_cast<std::int64_t>(c)) : batch[next++]);
-        const Value start = ops::convert(k.load(indices, at), DType::i64);
+        const Value start = vectors.component(c);
         const auto d = static_cast<std::size_t>(a.scatter_dims_to_operand_dims[c]);
         const Value position = b.emit1("add", {start, e.index().emit(to[d])});
         const Value low = ops::compare(position, e.index().number(0), ops::Direction::ge);
         const Value high = ops::compare(position, e.index().number(shape[d]), ops::Direction::lt);
         const Value in = b.emit1("and", {low, high});
         if (e.checked()) b.emit("lir.check", {in, start}, lir::CheckAttrs{"scatter index"});
-        inside = inside ? b.emit1("and", {inside, in}) : in;
+        all_inside.require(in);
         to[d] = e.index().clamped(position, shape[d]);
       }
-      const Value x = k.load(updates, update);
+      const Value x = k.load(updates, update), inside = all_inside.value();
       const Index at = e.index().linear(to, shape);
       const auto write = [&] {
         const Value old = a.kind == ops::Combine::set ? Value{} : e.load(k.writes[0], at);

@@ -4,6 +4,7 @@
 #include <rlx/staging.hpp>
 
 #include <ostream>
+#include <source_location>
 #include <typeinfo>
 
 namespace rlx {
@@ -51,7 +52,10 @@ class RLX_API JitCache {
 template <class F>
 class Jit {
  public:
-  Jit(F f, JitOptions options) : f_(std::move(f)), cache_(std::make_shared<detail::JitCache>(std::move(options))) {}
+  Jit(F f, JitOptions options, Location where)
+      : f_(std::move(f)),
+        where_(std::move(where)),
+        cache_(std::make_shared<detail::JitCache>(std::move(options))) {}
 
   /// Runs the program of the arguments' signature: their dtypes, shapes and numbers of stored entries. What f takes
   /// from around it is taken once, when it is traced. Inside another traced function it is a part of that one.
@@ -61,7 +65,7 @@ class Jit {
     using R = std::decay_t<decltype(std::apply(f_, args))>;
     if (is_tracing()) return R(std::apply(f_, args));
     const auto r = cache_->call(typeid(args).name() + detail::description_of(args), detail::leaves_of(args), [&] {
-      auto s = detail::stage("jit", f_, args);
+      auto s = detail::stage("jit", f_, args, where_);
       return detail::JitCache::Traced{std::move(s.frame), std::make_shared<const R>(std::move(s.structure))};
     });
     return detail::rebuilt(*static_cast<const R*>(r.structure.get()), r.leaves);
@@ -74,12 +78,15 @@ class Jit {
 
  private:
   F f_;
+  Location where_;
   std::shared_ptr<detail::JitCache> cache_;
 };
 
+/// Reports and errors locate the function's nodes at this call.
 template <class F>
-Jit<std::decay_t<F>> jit(F&& f, JitOptions options = {}) {
-  return {std::forward<F>(f), std::move(options)};
+Jit<std::decay_t<F>> jit(F&& f, JitOptions options = {},
+                         const std::source_location& here = std::source_location::current()) {
+  return {std::forward<F>(f), std::move(options), Location{here.file_name(), here.line()}};
 }
 
 }  // namespace rlx

@@ -8,9 +8,11 @@
 
 namespace rlx::detail {
 
-/// `body` traced over arguments of these types.
+/// `body` traced over arguments of these types. Its nodes are located at `where`, or, without a file, where the function
+/// around it is.
 RLX_API std::shared_ptr<const Frame> trace(const std::string& name, const Types& arguments,
-                                           const std::function<Handles(const Handles&)>& body);
+                                           const std::function<Handles(const Handles&)>& body,
+                                           const Location& where = {});
 RLX_API Types types_of(const Handles& hs);
 
 /// A traced function and the structure of its result, all leaves undefined.
@@ -22,7 +24,7 @@ struct Stage {
 
 /// f(args...), where `args` is the tuple of arguments, traced over leaves of these types.
 template <class F, class Args>
-auto stage(const std::string& name, const F& f, const Args& args, const Types& types) {
+auto stage(const std::string& name, const F& f, const Args& args, const Types& types, const Location& where = {}) {
   using R = std::decay_t<decltype(std::apply(f, args))>;
   static_assert(TreeLike<R>, "a traced function returns a Tensor, a Csr, or a vector, array, pair or tuple of them");
   std::optional<R> structure;
@@ -30,12 +32,12 @@ auto stage(const std::string& name, const F& f, const Args& args, const Types& t
     const R r = std::apply(f, rebuilt(args, leaves));
     structure.emplace(hollow(r));
     return leaves_of(r);
-  });
+  }, where);
   return Stage<R>{std::move(frame), std::move(*structure)};
 }
 template <class F, class Args>
-auto stage(const std::string& name, const F& f, const Args& args) {
-  return stage(name, f, args, types_of(leaves_of(args)));
+auto stage(const std::string& name, const F& f, const Args& args, const Location& where = {}) {
+  return stage(name, f, args, types_of(leaves_of(args)), where);
 }
 
 // The uses. Operands are the leaves of the arguments; results the leaves of the result.

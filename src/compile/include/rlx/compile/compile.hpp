@@ -22,6 +22,8 @@ struct CompileOptions {
   bool reproducible = false;  ///< Records that are not deterministic refuse.
   bool checked = false;       ///< Index checks in gather and scatter.
   bool fuse = true;           ///< False: one kernel a node, for tests.
+  /// The executable looks at every value that a step stores, which makes it slow: see Executable::run. Not fused.
+  bool check_numerics = false;
 };
 
 /// A lowered program: steps and kernels with a planned arena, and how each node was resolved.
@@ -32,7 +34,8 @@ struct Program {
   std::int64_t arena_bytes = 0;
 };
 
-/// Policies set by the environment: RLX_POLICY=prefer-native|force-common|force-native, RLX_REPRODUCIBLE, RLX_CHECKED.
+/// Policies set by the environment: RLX_POLICY=prefer-native|force-common|force-native, RLX_REPRODUCIBLE, RLX_CHECKED,
+/// RLX_CHECK_NUMERICS.
 RLX_API CompileOptions options_from_environment(CompileOptions defaults = {});
 
 /// `hir` has constant shapes (specialise it first). Verifies after every pass. Throws CompileError or VerifyError.

@@ -18,8 +18,11 @@ struct Refusal {
   std::string where{};  ///< Source of the record, where there is one.
 };
 
+/// One node of the user's graph, those inside loops and branches after the node that holds them. Numbers are those of
+/// one run of the node.
 struct ReportRow {
-  std::string value;  ///< Name of the first result in the text form: "%17".
+  std::string value;     ///< Name of the first result in the text form: "%17".
+  std::string region{};  ///< Where it stands: "while/17.body", "scan/4.body/if/9.then"; empty: the graph itself.
   std::string op, types;
   Location location;
   Path path = Path::unresolved;
@@ -44,8 +47,11 @@ struct DispatchReport {
   std::int64_t arena_bytes = 0;
 
   std::size_t unresolved() const;
+  /// Takes back one step of that name, and from row `origin` (-1: none), when a pass removes it from the program.
+  void drop_step(std::string_view name, int origin);
   RLX_API std::string to_table() const;
-  /// {"graph", "device", "policy", "nodes": [{"op", "path", "provider", "lowering", ...}], "unresolved": n, ...}
+  /// {"graph", "device", "policy", "nodes": [{"value", "region", "op", "path", "provider", "lowering", ...}],
+  /// "unresolved": n, ...}. A node whose location is known has "file" and "line".
   RLX_API std::string to_json() const;
 };
 

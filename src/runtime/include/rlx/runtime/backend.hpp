@@ -35,12 +35,25 @@ struct CheckReport {
   std::int64_t index = 0;
 };
 
+/// Where the checked kernels of one call leave the first index that they refuse. Each call has its own, so checked
+/// calls run at once like others.
+class CheckRecord {
+ public:
+  virtual ~CheckRecord() = default;
+  /// Takes what launches that were waited for have left.
+  virtual CheckReport take() = 0;
+};
+
 /// The compiled kernels of one program, immutable: launches from several threads at once are allowed.
 class Module {
  public:
   virtual ~Module() = default;
-  /// Enqueues kernel `index` (in the program's order of lir.kernel nodes) on these buffers.
-  virtual void launch(std::size_t index, std::span<const KernelBuffer> buffers) const = 0;
+  /// Enqueues kernel `index` (in the program's order of lir.kernel nodes) on these buffers. Without a record, which
+  /// must be one of this module's, refused indices go unnoticed.
+  virtual void launch(std::size_t index, std::span<const KernelBuffer> buffers,
+                      CheckRecord* checks = nullptr) const = 0;
+  /// An empty record; null where no kernel checks anything.
+  virtual std::unique_ptr<CheckRecord> check_record() const { return nullptr; }
   /// Bytes of code, for reports; 0 where unknown.
   virtual std::int64_t code_bytes() const { return 0; }
 };
@@ -65,8 +78,6 @@ class Device {
   virtual void synchronize() = 0;
   /// Compiles every lir.kernel of a planned LIR program. Throws DeviceError with the compiler's log.
   virtual std::unique_ptr<Module> compile(const Graph& lir) = 0;
-  /// In checked mode: takes the first refused index since the last call.
-  virtual CheckReport take_check() { return {}; }
 };
 
 /// One entry a backend; the generated list of backends holds them in order.

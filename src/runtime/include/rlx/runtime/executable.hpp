@@ -10,6 +10,13 @@
 
 namespace rlx::runtime {
 
+struct ExecutableStatistics {
+  std::int64_t calls = 0;
+  /// Most bytes held at once: constants, arenas and workspaces of all calls that ran together, results until they were
+  /// handed over, copies of arguments where the device has memory of its own. 0 on a device that interprets.
+  std::int64_t peak_bytes = 0;
+};
+
 class RLX_API Executable {
  public:
   /// Compiles `hir` (constant shapes) for the device; `catalog` must outlive the executable. Throws CompileError,
@@ -22,15 +29,18 @@ class RLX_API Executable {
 
   /// Runs once. Arguments in the order of the graph's inputs, with exactly their types; results likewise. Throws
   /// ArgumentError (count, type, an index out of range in checked mode), MemoryError before anything runs,
-  /// NumericalError or DeviceError; the executable survives all of them. Dense results are written into the tensors of
-  /// `reuse` where one of the right type stands at their place, so that a loop that hands back the last results
-  /// allocates nothing; without it every call takes fresh memory.
+  /// NumericalError or DeviceError; the executable survives all of them. With CompileOptions::check_numerics a
+  /// NonFiniteError names the first step that stores a NaN, or an infinity, although nothing that it reads holds one
+  /// (infinities that the program's text or an argument holds are meant), or an argument that holds NaN. Dense results
+  /// are written into the tensors of `reuse` where one of the right type stands at their place, so that a loop that
+  /// hands back the last results allocates nothing; without it every call takes fresh memory.
   HostValues run(std::span<const HostValue> arguments, HostValues reuse = {}) const;
 
   const DispatchReport& report() const;
   const Graph& lir() const;  ///< The planned program.
   /// Bytes of arena and outputs that one call needs besides its arguments.
   std::int64_t bytes_per_call() const;
+  ExecutableStatistics statistics() const;
 
  private:
   class Impl;

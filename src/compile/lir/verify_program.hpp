@@ -1,0 +1,33 @@
+// What the buffers and steps of a LIR program owe each other.
+#pragma once
+#include <rlx/compile/report.hpp>
+#include <rlx/compile/target.hpp>
+
+#include <optional>
+
+namespace rlx::compile {
+
+/// Whether the memory plan has run, and what it says.
+struct MemoryPlan {
+  std::int64_t arena_bytes = 0;
+};
+
+/// Follows the steps in order, through both branches of an `if` and once through the regions of a loop, and throws
+/// VerifyError with the step, its buffers and the rule. Of a program that verify() passes at Level::lir:
+///   "body"      a kernel stores to those of its buffers that it says it writes, and reaches memory by no other way
+///   "writable"  nothing writes to an input or a constant
+///   "written"   a buffer is written before it is read, on every path, by whole buffers
+///   "claimed"   each step has its row in the report under this name and kind, in the row of the node it came from too,
+///               and the report has no others
+/// and, once there is a `plan`:
+///   "arena"     a transient lies inside its slab
+///   "alignment" at a multiple of the target's alignment
+///   "overlap"   from its first write to the last step that names it a transient shares no byte with another one that
+///   is
+///               written meanwhile; one that a loop names from outside keeps its bytes from trip to trip
+/// Steps happen in the order of the program, on one queue. Linear in steps and operands, but for the state that each
+/// branch copies.
+void verify_program(const Graph& lir, const Target& target, const DispatchReport& report,
+                    const std::optional<MemoryPlan>& plan = {});
+
+}  // namespace rlx::compile
