@@ -1,8 +1,10 @@
 #include <rlx/runtime/executable.hpp>
 
+#include "runtime/index_checks.hpp"
 #include "runtime/steps.hpp"
 
 #include <rlx/ir/evaluate.hpp>
+#include <rlx/ir/memory.hpp>
 
 #include <algorithm>
 #include <map>
@@ -65,8 +67,8 @@ class Executable::Impl {
 
   HostValues run(std::span<const HostValue> arguments, HostValues reuse) {
     check_arguments(arguments);
-    if (device_->target().interprets) return evaluate(program_.mir, registry_, arguments);
-    require_memory();
+    if (device_->target().interprets) return interpret(arguments);
+    check_room();
     // The record of a refused index belongs to the device, so checked calls run one at a time, each from a clean
     // record.
     static std::mutex checked_calls;
@@ -85,6 +87,18 @@ class Executable::Impl {
   const Program& program() const { return program_; }
 
  private:
+  HostValues interpret(std::span<const HostValue> arguments) const {
+    if (!checked_) return evaluate(program_.mir, registry_, arguments);
+    return evaluate(program_.mir, registry_, arguments, [&](const Node& n, auto operands, auto results) {
+      if (const CheckReport c = check_indices(n, operands, results); !c.what.empty()) refuse(c);
+    });
+  }
+
+  [[noreturn]] void refuse(const CheckReport& c) const {
+    throw ArgumentError(c.what + " " + std::to_string(c.index) + " is out of range in program \"" + program_.lir.name +
+                        "\"");
+  }
+
   void check_arguments(std::span<const HostValue> arguments) const {
     if (arguments.size() != input_types_.size())
       throw ArgumentError("\"" + program_.lir.name + "\" takes " + std::to_string(input_types_.size()) +
@@ -95,16 +109,13 @@ class Executable::Impl {
   }
 
   // What a call has to allocate; an arena that an earlier call left is there already.
-  void require_memory() {
+  void check_room() {
     std::int64_t wanted = steps_.output_bytes;
     {
       const std::lock_guard lock(mutex_);
       if (arenas_.empty()) wanted += steps_.arena_bytes + workspace_bytes_;
     }
-    if (wanted < (1 << 20)) return;  // Not worth asking the system.
-    if (const std::int64_t room = available_memory(); wanted > room)
-      throw MemoryError("a call of program \"" + program_.lir.name + "\"", static_cast<std::uint64_t>(wanted),
-                        static_cast<std::uint64_t>(room));
+    require_memory("a call of program \"" + program_.lir.name + "\"", static_cast<std::uint64_t>(wanted));
   }
 
   Block take_arena() {
@@ -137,9 +148,7 @@ class Executable::Impl {
     HostValues results() {
       e_.device_->synchronize();
       if (e_.checked_)
-        if (const CheckReport c = e_.device_->take_check(); !c.what.empty())
-          throw ArgumentError(c.what + " " + std::to_string(c.index) + " is out of range in program \"" +
-                              e_.program_.lir.name + "\"");
+        if (const CheckReport c = e_.device_->take_check(); !c.what.empty()) e_.refuse(c);
       if (!e_.device_->host_addressable())
         for (std::size_t i = 0; i < outputs_.size(); ++i)
           e_.device_->download(outputs_[i].mutable_data(), device_outputs_[i].allocation(), 0, outputs_[i].bytes());
