@@ -1,7 +1,7 @@
 #include "ir/node_check.hpp"
 
 #include <rlx/ir/builder.hpp>
-#include <rlx/ir/error.hpp>
+#include <rlx/ir/located_error.hpp>
 #include <rlx/ir/op.hpp>
 #include <rlx/ir/registry.hpp>
 
@@ -103,7 +103,8 @@ Values Builder::place(const Op& op, ValuesIn operands, AnyAttrs attrs,
     results = check_node(op, node.attrs, signature);
   } catch (const VerifyError& e) {
     if (location_.file.empty()) throw;
-    throw VerifyError(e.op(), e.constraint(), std::string(e.what()) + "  " + location_.to_string());
+    throw LocatedVerifyError(e.op(), e.constraint(), std::string(e.what()) + "  " + location_.to_string(),
+                             {location_.file, location_.line});
   }
   graph_->place_node(id, region_, std::move(node), results);
   const std::vector<ValueId> ids = graph_->node(id).results;

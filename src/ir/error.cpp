@@ -1,4 +1,4 @@
-#include <rlx/ir/error.hpp>
+#include <rlx/ir/located_error.hpp>
 
 #include <utility>
 
@@ -25,6 +25,7 @@ MemoryError::MemoryError(const std::string& what, std::uint64_t wanted_bytes, st
 // Out of line, so that each class has one home for its vtable and can be caught across shared libraries.
 Error::~Error() = default;
 VerifyError::~VerifyError() = default;
+LocatedVerifyError::~LocatedVerifyError() = default;
 FormatError::~FormatError() = default;
 ArgumentError::~ArgumentError() = default;
 DeviceError::~DeviceError() = default;
