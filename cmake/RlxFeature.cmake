@@ -4,6 +4,9 @@ set(RLX_SANITIZE "" CACHE STRING "sanitizers of every target, e.g. address,undef
 if(RLX_SANITIZE)
   add_compile_options(-fsanitize=${RLX_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${RLX_SANITIZE})
+  if(RLX_SANITIZE MATCHES "address")
+    add_compile_definitions(RLX_ADDRESS_SANITIZER)  # Code that is generated at run time is instrumented as well.
+  endif()
 endif()
 
 set_property(GLOBAL PROPERTY rlx_features "")

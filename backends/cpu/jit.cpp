@@ -10,6 +10,7 @@
 #include <llvm-c/Orc.h>
 
 #include <mutex>
+#include <string_view>
 
 namespace rlx::cpu {
 namespace {
@@ -39,7 +40,9 @@ class Jit {
       return d;
     }
     const std::string name = "rlx." + std::to_string(made_++);
-    return LLVMOrcExecutionSessionCreateBareJITDylib(session(), name.c_str());
+    const LLVMOrcJITDylibRef d = LLVMOrcExecutionSessionCreateBareJITDylib(session(), name.c_str());
+    find_sanitizer(d);
+    return d;
   }
   void give_back(LLVMOrcJITDylibRef d) noexcept {
     if (LLVMErrorRef error = LLVMOrcJITDylibClear(d)) {
@@ -98,6 +101,21 @@ class Jit {
   }
 
  private:
+  /// Sanitized code calls the runtime that this process is linked with; nothing else of the process is visible to it.
+  void find_sanitizer([[maybe_unused]] LLVMOrcJITDylibRef d) {
+#ifdef RLX_ADDRESS_SANITIZER
+    LLVMOrcDefinitionGeneratorRef generator = nullptr;
+    throw_if("sanitizer", LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
+                              &generator, LLVMOrcLLJITGetGlobalPrefix(jit_),
+                              [](void*, LLVMOrcSymbolStringPoolEntryRef symbol) {
+                                return static_cast<int>(
+                                    std::string_view(LLVMOrcSymbolStringPoolEntryStr(symbol)).starts_with("__asan_"));
+                              },
+                              nullptr));
+    LLVMOrcJITDylibAddGenerator(d, generator);
+#endif
+  }
+
   Jit() {
     emit_llvm::initialise_llvm();
     throw_if("LLJIT", LLVMOrcCreateLLJIT(&jit_, nullptr));

@@ -1,7 +1,7 @@
 #include "memory.hpp"
 
 #include <rlx/ir/error.hpp>
-#include <rlx/runtime/executable.hpp>
+#include <rlx/ir/memory.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,24 +12,16 @@ namespace rlx::cpu {
 
 namespace {
 constexpr std::int64_t huge_page = 2ll << 20, ask_from = 4ll << 20;
-/// What is free is read from files; small buffers do not pay for that.
-constexpr std::int64_t check_from = 16ll << 20;
 }  // namespace
 
 void* allocate(std::int64_t bytes) {
   if (bytes < 0) throw ArgumentError("a buffer of negative size");
-  if (bytes >= check_from) {
-    const std::int64_t available = runtime::available_memory();
-    if (bytes > available)
-      throw MemoryError("a buffer", static_cast<std::uint64_t>(bytes),
-                        static_cast<std::uint64_t>(std::max<std::int64_t>(0, available)));
-  }
+  require_memory("a buffer", static_cast<std::uint64_t>(bytes));
   void* memory = nullptr;
   const bool huge = bytes >= ask_from;
   const auto alignment = static_cast<std::size_t>(huge ? huge_page : 64);
   if (::posix_memalign(&memory, alignment, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 64))))
-    throw MemoryError("a buffer", static_cast<std::uint64_t>(bytes),
-                      static_cast<std::uint64_t>(std::max<std::int64_t>(0, runtime::available_memory())));
+    throw MemoryError("a buffer", static_cast<std::uint64_t>(bytes), static_cast<std::uint64_t>(available_memory()));
   if (huge) ::madvise(memory, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);  // advice: failing is fine
   return memory;
 }

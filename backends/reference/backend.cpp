@@ -1,7 +1,7 @@
 // The reference device: programs are not compiled to kernels; each primitive runs its host reference.
 #include <rlx/ir/error.hpp>
+#include <rlx/ir/memory.hpp>
 #include <rlx/runtime/backend.hpp>
-#include <rlx/runtime/executable.hpp>
 
 #include <cstring>
 #include <new>
@@ -22,8 +22,7 @@ class ReferenceDevice final : public Device {
   bool host_addressable() const override { return true; }
 
   Allocation allocate(std::int64_t bytes) override {
-    if (bytes > available_memory())
-      throw MemoryError("a buffer", static_cast<std::uint64_t>(bytes), static_cast<std::uint64_t>(available_memory()));
+    require_memory("a buffer", static_cast<std::uint64_t>(bytes));
     return {::operator new(static_cast<std::size_t>(bytes), std::align_val_t{64}), bytes};
   }
   void release(const Allocation& a) noexcept override { ::operator delete(a.handle, std::align_val_t{64}); }

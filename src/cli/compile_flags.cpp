@@ -11,7 +11,7 @@ static Preference preference(const std::string& text) {
   throw UsageError("policy \"" + text + "\" is not one of prefer-native, force-common, force-native");
 }
 
-void CompileFlags::add_to(CLI::App& command) {
+void CompileFlags::add_to(CLI::App& command, bool checks) {
   command.add_option("--device", device, "device that runs it (rlx devices lists them)")
       ->envname("RLX_DEVICE")
       ->capture_default_str();
@@ -19,7 +19,7 @@ void CompileFlags::add_to(CLI::App& command) {
                      "prefer-native, force-common or force-native (default: RLX_POLICY, else prefer-native)");
   command.add_option("--override", overrides, "another policy for one operator, as OP=POLICY")->allow_extra_args(false);
   command.add_flag("--reproducible", reproducible, "refuse what does not give the same bits every time");
-  command.add_flag("--unchecked", unchecked, "leave out the checks of indices in gather and scatter");
+  if (checks) command.add_flag("--unchecked", unchecked, "leave out the checks of indices in gather and scatter");
 }
 
 CompileOptions CompileFlags::options() const {

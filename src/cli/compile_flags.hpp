@@ -14,7 +14,8 @@ struct CompileFlags {
   std::vector<std::string> overrides;
   bool reproducible = false, unchecked = false;
 
-  void add_to(CLI::App& command);
+  /// Without `checks` there is no --unchecked: for commands where indices are never checked.
+  void add_to(CLI::App& command, bool checks = true);
   /// The environment's policies, then these. Indices are checked unless --unchecked says otherwise.
   CompileOptions options() const;
 };

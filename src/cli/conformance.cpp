@@ -44,7 +44,7 @@ void add_conformance(CLI::App& app, Context& context) {
                             [s] { return s->run(); });
   c->add_option("filter", s->filter, "only operators whose name contains it, or the one of that name");
   c->add_flag("--full", s->full, "also the cases that take long");
-  s->flags.add_to(*c);
+  s->flags.add_to(*c, false);
 }
 
 }  // namespace rlx::cli

@@ -3,17 +3,22 @@
 #include "environment.hpp"
 #include "json_output.hpp"
 
+#include <rlx/compile/compile.hpp>
+#include <rlx/ir/memory.hpp>
 #include <rlx/linalg/linalg.hpp>
 #include <rlx/runtime/backends.hpp>
 #include <rlx/runtime/executable.hpp>
 
 #include <sched.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <sstream>
 #include <thread>
 
 namespace rlx::cli {
@@ -55,7 +60,10 @@ json cache() {
     bytes += it->file_size(ignored);
     ++files;
   }
-  return {{"folder", folder.string()}, {"files", files}, {"bytes", bytes}};
+  json c{{"folder", folder.string()}, {"files", files}, {"bytes", bytes}};
+  if (fs::exists(folder, ignored) && (!fs::is_directory(folder, ignored) || ::access(folder.c_str(), W_OK) != 0))
+    c["problem"] = "the cache folder " + folder.string() + " cannot be written: compiled code is not kept";
+  return c;
 }
 
 /// A device is opened, since that is what can fail although it is there.
@@ -69,10 +77,42 @@ json device(const runtime::BackendEntry& b) {
   return d;
 }
 
+/// What is wrong with the values of the variables that no other part of the examination reads. Each is judged by what
+/// reads it.
+json environment_problems() {
+  json problems = json::array();
+  const auto attempt = [&](auto read) {
+    try {
+      read();
+    } catch (const std::exception& e) { problems.push_back(e.what()); }
+  };
+  attempt([] { options_from_environment(CompileOptions{}); });
+  attempt([] { available_memory(); });
+  if (const char* name = std::getenv("RLX_DEVICE"); name && *name) attempt([&] { runtime::open_device(name); });
+  const char* folders = std::getenv("RLX_PLUGIN_PATH");
+  std::istringstream list(folders ? folders : "");
+  for (std::string f; std::getline(list, f, ':');)
+    if (!f.empty() && !fs::is_directory(f)) problems.push_back("RLX_PLUGIN_PATH names " + f + ", which is no folder");
+  return problems;
+}
+
+/// Variables of our prefix that nothing reads: misspelt, or meant for scripts and tests.
+json unread_variables() {
+  json unread = json::array();
+  const auto table = environment_variables();
+  for (char** v = environ; v && *v; ++v) {
+    const std::string_view entry = *v, name = entry.substr(0, entry.find('='));
+    if (name.starts_with("RLX_") &&
+        std::none_of(table.begin(), table.end(), [&](const auto& k) { return k.name == name; }))
+      unread.push_back(name);
+  }
+  return unread;
+}
+
 json examination() {
   json r{{"version", RLX_VERSION}, {"compiler", __VERSION__}, {"processor", processor()}, {"cache", cache()}};
   try {
-    r["memory"] = {{"available_bytes", runtime::available_memory()}};
+    r["memory"] = {{"available_bytes", available_memory()}};
   } catch (const std::exception& e) { r["memory"] = {{"problem", e.what()}}; }
   r["devices"] = json::array();
   for (const runtime::BackendEntry* b : runtime::backends()) r["devices"].push_back(device(*b));
@@ -87,9 +127,10 @@ json examination() {
     const char* value = std::getenv(std::string(v.name).c_str());
     r["environment"].push_back({{"name", v.name}, {"meaning", v.meaning}, {"value", value ? json(value) : json()}});
   }
-  json problems = json::array();
+  r["unread"] = unread_variables();
+  json problems = environment_problems();
+  if (r["cache"].contains("problem")) problems.push_back(r["cache"]["problem"]);
   if (!p.loaded) problems.push_back(p.name + " is not there: sparse lu and cholesky refuse");
-  if (r["memory"].contains("problem")) problems.push_back(r["memory"]["problem"]);
   for (const json& d : r["devices"])
     if (d.contains("problem"))
       problems.push_back(d["name"].get<std::string>() + ": " + d["problem"].get<std::string>());
@@ -132,6 +173,7 @@ void print_text(const json& r) {
     std::cout << "  " << v["name"].get<std::string>()
               << (v["value"].is_null() ? " (not set)" : "=" + v["value"].get<std::string>()) << ": "
               << v["meaning"].get<std::string>() << "\n";
+  for (const json& v : r["unread"]) std::cout << "  " << v.get<std::string>() << " is set, and nothing here reads it\n";
   std::cout << "\n" << (r["problems"].empty() ? "no problems found\n" : "problems\n");
   for (const json& x : r["problems"]) std::cout << "  " << x.get<std::string>() << "\n";
 }

@@ -21,7 +21,7 @@ inline std::span<const EnvironmentVariable> environment_variables() {
       {"RLX_TRACE", "file.json to write what every step took, for chrome://tracing or ui.perfetto.dev"},
       {"RLX_THREADS", "threads of the cpu device"},
       {"RLX_ISA", "instruction level of generated host code, for the same bits on different processors"},
-      {"RLX_MEMORY_LIMIT", "bytes, or a number with K, M or G, that a program may take"},
+      {"RLX_MEMORY_LIMIT", "bytes, or a number with K, M or G, that the process may hold, what it has read included"},
       {"RLX_CACHE_DIR", "folder of compiled code; empty or off: no cache"},
       {"RLX_CACHE_LIMIT_MB", "size above which the cache drops what was used longest ago"},
       {"RLX_PLUGIN_PATH",

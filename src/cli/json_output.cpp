@@ -3,17 +3,33 @@
 #include "context.hpp"
 
 #include <rlx/compile/report.hpp>
+#include <rlx/ir/host_tensor.hpp>
 #include <rlx/ir/located.hpp>
 
 #include <cmath>
 #include <iostream>
 #include <new>
+#include <stdexcept>
 
 namespace rlx::cli {
 
 using nlohmann::json;
 
 json number(double x) { return std::isfinite(x) ? json(x) : json(); }
+
+static json named_number(double x) {
+  if (std::isfinite(x)) return x;
+  return std::isnan(x) ? "nan" : x > 0 ? "inf" : "-inf";
+}
+
+json element_json(const HostTensor& t, std::int64_t i) {
+  if (t.dtype() == DType::boolean) return t.get_i64(i) != 0;
+  if (is_unsigned_integer(t.dtype())) return t.get_u64(i);
+  if (is_integer(t.dtype())) return t.get_i64(i);
+  if (!is_complex(t.dtype())) return named_number(t.get_f64(i));
+  const auto v = t.get_c128(i);
+  return json::array({named_number(v.real()), named_number(v.imag())});
+}
 
 json report_json(const DispatchReport& report) { return json::parse(report.to_json()); }
 
@@ -33,12 +49,23 @@ static ErrorSite site_of(const DispatchReport& report) {
   return {};
 }
 
+std::string error_type(const std::exception& error) {
+  if (const auto* known = dynamic_cast<const Error*>(&error)) return known->type();
+  if (dynamic_cast<const UsageError*>(&error)) return "UsageError";
+  // An array beyond the address space is a length_error to the standard library.
+  if (dynamic_cast<const std::bad_alloc*>(&error) || dynamic_cast<const std::length_error*>(&error))
+    return "MemoryError";
+  return "InternalError";
+}
+
+std::string error_message(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error)) return "the system gave no more memory";
+  return error.what();
+}
+
 json error_json(const std::exception& error) {
-  json e{{"type", "InternalError"}, {"message", error.what()}};
+  json e{{"type", error_type(error)}, {"message", error_message(error)}};
   json out;
-  if (dynamic_cast<const UsageError*>(&error)) e["type"] = "UsageError";
-  if (dynamic_cast<const std::bad_alloc*>(&error)) e["type"] = "MemoryError";
-  if (const auto* x = dynamic_cast<const Error*>(&error)) e["type"] = x->type();
   if (const auto* x = dynamic_cast<const FormatError*>(&error)) {
     e["file"] = x->file();
     e["offset"] = x->offset();

@@ -1,27 +1,30 @@
 // The rlx program: errors become messages and exit statuses here, and nowhere else.
+#include "address_space.hpp"
 #include "context.hpp"
 #include "json_output.hpp"
 
 #include <rlx/ir/error.hpp>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <new>
 #include <string_view>
+
+#include <unistd.h>
 
 using namespace rlx;
 using namespace rlx::cli;
 
 static int failed(const Context& context, const std::exception& error, int status) {
   if (context.json) print_json(error_json(error));
-  const auto* known = dynamic_cast<const Error*>(&error);
-  std::cerr << "rlx: " << (known ? known->type() + ": " : "") << error.what() << "\n";
+  const std::string type = error_type(error);
+  std::cerr << "rlx: " << (type == "UsageError" ? "" : type + ": ") << error_message(error) << "\n";
   return status;
 }
 
-int main(int argc, char** argv) {
-  Context context;
+static int parse_and_run(Context& context, int argc, char** argv) {
   CLI::App app("Compiles and runs graphs of operators, and solves sparse systems, on any device of this build.", "rlx");
   app.set_version_flag("--version", std::string("rlx " RLX_VERSION));
   app.require_subcommand(1);
@@ -42,23 +45,40 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& e) {
     return app.exit(e);  // --help, --version
   } catch (const CLI::ParseError& e) {
-    // Parsing may have stopped before it came to the flag.
-    context.json = context.json ||
-                   std::any_of(argv + 1, argv + argc, [](const char* a) { return std::string_view(a) == "--json"; });
     const int status = failed(context, UsageError(e.what()), 2);
     std::cerr << "Run rlx --help, or rlx COMMAND --help.\n";
     return status;
   }
   try {
-    const int status = context.command();
-    // What was printed may be the only copy of a result: a full disk or a closed pipe is a failure.
+    return context.command();
+  } catch (const UsageError& e) { return failed(context, e, 2); }
+}
+
+int main(int argc, char** argv) try {
+  std::signal(SIGXFSZ, SIG_IGN);  // A write beyond the limit on file sizes fails, as on a full disk.
+  Context context;
+  // Parsing sets it too, but may stop before it comes to the flag.
+  context.json =
+      std::any_of(argv + std::min(argc, 1), argv + argc, [](const char* a) { return std::string_view(a) == "--json"; });
+  try {
+    check_address_space();
+  } catch (const MemoryError& e) {
+    const int status = failed(context, e, 1);
     std::cout.flush();
-    if (!std::cout || std::fflush(stdout) != 0) {
-      std::cerr << "rlx: the output could not be written\n";
-      return 1;
-    }
-    return status;
-  } catch (const UsageError& e) { return failed(context, e, 2); } catch (const std::exception& e) {
-    return failed(context, e, 1);
+    ::_exit(status);
   }
+  int status = 1;
+  try {
+    status = parse_and_run(context, argc, argv);
+  } catch (const std::exception& e) { status = failed(context, e, 1); }
+  // What was printed may be the only copy of a result: a full disk or a closed pipe is a failure.
+  std::cout.flush();
+  if (!std::cout || std::fflush(stdout) != 0) {
+    std::cerr << "rlx: the output could not be written\n";
+    return 1;
+  }
+  return status;
+} catch (...) {
+  std::fputs("rlx: not even the error could be reported\n", stderr);  // memory ran out on the way
+  return 1;
 }

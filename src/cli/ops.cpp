@@ -98,9 +98,14 @@ void print_manual(const Op& op) {
             << " of them refusals\n";
 }
 
+/// A full stop behind a word and before a capital ends a sentence; one behind an initial ("J. Rigal") does not.
 std::string first_sentence(std::string_view doc) {
-  const std::size_t end = doc.find(". ");
-  return std::string(doc.substr(0, end == std::string_view::npos ? doc.size() : end + 1));
+  const auto upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+  for (std::size_t at = doc.find(". "); at != std::string_view::npos; at = doc.find(". ", at + 1)) {
+    const bool initial = at > 0 && upper(doc[at - 1]) && (at == 1 || doc[at - 2] == ' ' || doc[at - 2] == '(');
+    if (!initial && at + 2 < doc.size() && upper(doc[at + 2])) return std::string(doc.substr(0, at + 1));
+  }
+  return std::string(doc);
 }
 
 struct Ops {
@@ -135,8 +140,8 @@ void add_ops(CLI::App& app, Context& context) {
   auto o = std::make_shared<Ops>(Ops{context});
   CLI::App* c =
       add_command(app, context, "ops", "Lists the operators, or shows the manual of one.", [o] { return o->run(); });
-  c->add_option("name", o->name, "operator, such as softmax or linalg.cg");
-  c->add_flag("--lir", o->lir, "list the operators of the lowest level too");
+  CLI::Option* name = c->add_option("name", o->name, "operator, such as softmax or linalg.cg");
+  c->add_flag("--lir", o->lir, "list the operators of the lowest level too")->excludes(name);
 }
 
 }  // namespace rlx::cli

@@ -3,11 +3,15 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <system_error>
 
 namespace rlx::cli {
 
 Progress::Progress() : terminal_(::isatty(STDERR_FILENO)) {
-  if (terminal_) painter_ = std::thread([this] { show(); });
+  if (!terminal_) return;
+  try {
+    painter_ = std::thread([this] { show(); });
+  } catch (const std::system_error&) {}  // No thread to be had: the work goes on unpainted.
 }
 
 Progress::~Progress() {
@@ -17,7 +21,7 @@ Progress::~Progress() {
     done_ = true;
   }
   ended_.notify_all();
-  painter_.join();
+  if (painter_.joinable()) painter_.join();
 }
 
 void Progress::stage(std::string what) {

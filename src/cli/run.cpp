@@ -12,9 +12,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <memory>
+#include <set>
 
 namespace rlx::cli {
 
@@ -34,24 +36,21 @@ struct Run {
 /// Which output goes to which file; checked before anything is computed.
 std::map<std::string, std::string> places_of(const Graph& g, const std::vector<std::string>& given) {
   std::map<std::string, std::string> places;
+  std::set<std::filesystem::path> files;
   for (const std::string& text : given) {
     const auto [output, place] = key_value(text, "NAME=FILE");
     const auto at = std::find(g.output_names.begin(), g.output_names.end(), output);
     if (at == g.output_names.end()) throw ArgumentError("\"" + g.name + "\" has no output \"" + output + "\"");
     const Type& t = g.type(g.outputs()[static_cast<std::size_t>(at - g.output_names.begin())]);
-    if (!std::holds_alternative<TensorType>(t))
+    const auto* tensor = std::get_if<TensorType>(&t);
+    if (!tensor)
       throw ArgumentError("output \"" + output + "\" is " + to_string(t) + ": only tensors are written to files");
     if (!places.emplace(output, place).second) throw ArgumentError("output \"" + output + "\" is given twice");
+    if (!files.insert(std::filesystem::path(place).lexically_normal()).second)
+      throw ArgumentError("two outputs go to " + place);
+    formats::check_writable(place, tensor->dtype, tensor->rank());
   }
   return places;
-}
-
-nlohmann::json element(const HostTensor& t, std::int64_t i) {
-  if (t.dtype() == DType::boolean) return t.get_i64(i) != 0;
-  if (is_unsigned_integer(t.dtype())) return t.get_u64(i);
-  if (is_integer(t.dtype())) return t.get_i64(i);
-  if (is_complex(t.dtype())) return nlohmann::json::array({number(t.get_c128(i).real()), number(t.get_c128(i).imag())});
-  return number(t.get_f64(i));
 }
 
 nlohmann::json described(const std::string& name, const HostValue& v) {
@@ -61,7 +60,7 @@ nlohmann::json described(const std::string& name, const HostValue& v) {
   j["shape"] = t->shape();
   j["dtype"] = rlx::name(t->dtype());
   auto& values = j["first_values"] = nlohmann::json::array();
-  for (std::int64_t i = 0; i < std::min(shown, t->numel()); ++i) values.push_back(element(*t, i));
+  for (std::int64_t i = 0; i < std::min(shown, t->numel()); ++i) values.push_back(element_json(*t, i));
   return j;
 }
 
@@ -108,6 +107,7 @@ int Run::run() {
     if (out.contains("file")) std::cout << " -> " << out["file"].get<std::string>();
     else if (out.contains("first_values")) {
       std::string text = out["first_values"].dump();
+      std::erase(text, '"');
       if (std::get<HostTensor>(results[i]).numel() > shown) text.insert(text.size() - 1, ",...");
       std::cout << " = " << text;
     }

@@ -5,14 +5,22 @@
 #include "progress.hpp"
 #include "right_side.hpp"
 
+#include <rlx/formats/matrix_market.hpp>
+#include <rlx/formats/tensor_file.hpp>
 #include <rlx/ir/error.hpp>
 #include <rlx/linalg/solver.hpp>
 
+#include <charconv>
 #include <chrono>
 #include <complex>
 #include <cstdio>
+#include <filesystem>
+#include <functional>
 #include <iostream>
+#include <limits>
 #include <memory>
+#include <optional>
+#include <type_traits>
 
 namespace rlx::cli {
 
@@ -21,12 +29,16 @@ namespace {
 struct Solve {
   Context& context;
   CompileFlags flags{};
-  std::string matrix{}, right{}, output{}, method = "automatic", library = "automatic";
+  std::string matrix{}, method = "automatic", library = "automatic";
+  std::optional<std::string> right{}, output{};
   linalg::SolverOptions options{};
   bool report = false;
+  const CLI::Option *library_given = nullptr, *refine_given = nullptr, *tolerance_given = nullptr,
+                    *iterations_given = nullptr;
 
   int run();
   linalg::SolverOptions solver_options() const;
+  void refuse_idle_options(linalg::SolveMethod method) const;
 };
 
 double seconds_since(std::chrono::steady_clock::time_point t) {
@@ -41,9 +53,22 @@ E one_of(const std::string& text, const char* option) {
   throw UsageError(std::string(option) + " " + text + " is unknown");
 }
 
+/// An option that the method does not look at would be ignored without a word.
+void Solve::refuse_idle_options(linalg::SolveMethod m) const {
+  const auto needs = [](const CLI::Option* given, bool applies, const char* method) {
+    if (given->count() > 0 && !applies) throw UsageError(given->get_name() + " is an option of --method " + method);
+  };
+  using enum linalg::SolveMethod;
+  needs(library_given, m == lu, "lu");
+  needs(refine_given, m != cg, "lu or cholesky");
+  needs(tolerance_given, m == cg, "cg");
+  needs(iterations_given, m == cg, "cg");
+}
+
 linalg::SolverOptions Solve::solver_options() const {
   linalg::SolverOptions o = options;
   o.method = one_of<linalg::SolveMethod>(method, "--method");
+  refuse_idle_options(o.method);
   o.library = one_of<linalg::LuLibrary>(library, "--library");
   o.device = flags.device;
   o.compile = flags.options();
@@ -87,11 +112,41 @@ void print_text(const nlohmann::json& r, const linalg::SolveInfo& info) {
   std::fflush(stdout);
 }
 
+/// A matrix of more rows than entries is singular, which its count line tells: nothing is made for all those rows.
+void refuse_too_few_entries(const std::string& place) {
+  std::error_code ignored;
+  if (!place.ends_with(".mtx") || !std::filesystem::is_regular_file(place, ignored)) return;  // A pipe is read once.
+  const formats::MatrixMarketHeader h = formats::read_matrix_market_header(place);
+  const std::int64_t most = h.symmetry == formats::MatrixSymmetry::general ? h.stored : 2 * h.stored;
+  if (h.storage == formats::MatrixStorage::array || h.rows != h.cols || most >= h.rows) return;
+  throw NumericalError("solve", 0,
+                       place + ": the matrix is structurally singular: at most " + std::to_string(most) + " of its " +
+                           std::to_string(h.rows) + " rows have an entry");
+}
+
+/// A finite number of at least `least`, and nothing behind it. CLI11's own checks let NaN pass and show all 309 digits
+/// of the largest double.
+template <class T>
+std::function<std::string(const std::string&)> number_from(T least) {
+  return [least](const std::string& text) -> std::string {
+    T value{};
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (failure == std::errc{} && end == text.data() + text.size() && value >= least &&
+        value <= std::numeric_limits<T>::max())
+      return {};
+    return "\"" + (text.size() > 40 ? text.substr(0, 40) + "..." : text) + "\" is no " +
+           (std::is_integral_v<T> ? "whole number" : "number") + " of at least " +
+           std::to_string(static_cast<int>(least));
+  };
+}
+
 int Solve::run() {
   const linalg::SolverOptions o = solver_options();
+  if (output) formats::check_writable(*output, DType::f64, 1);  // A complex x finds its form in every format.
   const auto start = std::chrono::steady_clock::now();
   auto progress = std::make_unique<Progress>();
   progress->stage("reading " + matrix);
+  refuse_too_few_entries(matrix);
   HostSparse a = read_matrix(matrix);
   nlohmann::json r{{"matrix", matrix},
                    {"n", a.type.shape[0].constant()},
@@ -101,7 +156,7 @@ int Solve::run() {
   if (a.type.shape[0] != a.type.shape[1])
     throw ArgumentError(matrix + " is " + a.type.shape[0].to_string() + " x " + a.type.shape[1].to_string() +
                         ", a solve needs a square matrix");
-  const RightSide rhs = right.empty() ? RightSide{row_sums(a), {}} : read_right_side(right, a);
+  const RightSide rhs = right ? read_right_side(*right, a) : RightSide{row_sums(a), {}};
   r["seconds_read"] = seconds_since(start);
 
   const auto before_factor = std::chrono::steady_clock::now();
@@ -115,18 +170,20 @@ int Solve::run() {
   try {
     info = solve_into(solver, rhs.b, x);
   } catch (const NumericalError& e) {
-    if (e.iterations() < 0 || output.empty()) throw;
-    write_solution(output, x);  // Whoever asked for the file can go on from the last iterate.
-    throw NumericalError(e.op(), std::string(e.what()) + "; the last iterate is in " + output, e.iterations(),
+    if (e.iterations() < 0 || !output) throw;
+    write_solution(*output, x);  // Whoever asked for the file can go on from the last iterate.
+    throw NumericalError(e.op(), std::string(e.what()) + "; the last iterate is in " + *output, e.iterations(),
                          e.residual());
   }
   r["seconds_solve"] = seconds_since(before_solve);
   r["seconds"] = seconds_since(before_factor);
   progress.reset();
-  if (!output.empty()) {
-    write_solution(output, x);
-    r["output"] = output;
+  if (output) {
+    write_solution(*output, x);
+    r["output"] = *output;
   }
+  if (refine_given->count() > 0 && solver.method() == linalg::SolveMethod::cg)
+    info.warnings.push_back("--refine has no effect: cg was chosen, which does not refine");
   info.warnings.insert(info.warnings.end(), rhs.notes.begin(), rhs.notes.end());
   r.update({{"method", info.method},
             {"reason", solver.reason()},
@@ -136,8 +193,8 @@ int Solve::run() {
             {"relative_residual", number(info.relative_residual)},
             {"iterations", info.iterations},
             {"warnings", info.warnings},
-            {"right_side", right.empty() ? "A*ones" : right}});
-  if (right.empty()) r["distance_from_ones"] = distance_from_ones(x);
+            {"right_side", right.value_or("A*ones")}});
+  if (!right) r["distance_from_ones"] = distance_from_ones(x);
   for (const std::string& w : info.warnings) std::cerr << "rlx: warning: " << w << "\n";
   if (context.json) {
     if (report) r["report"] = report_json(solver.report());
@@ -163,15 +220,17 @@ void add_solve(CLI::App& app, Context& context) {
   c->add_option("-o,--output", s->output, "file for the solution, by its ending as for b");
   c->add_option("--method", s->method, "lu, cholesky or cg; automatic looks at the matrix and says why")
       ->capture_default_str();
-  c->add_option("--library", s->library, "of lu: umfpack, klu or automatic")->capture_default_str();
-  c->add_option("--refine", s->options.refine, "most steps of iterative refinement of lu and cholesky")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
-  c->add_option("--tolerance", s->options.tolerance, "of cg: relative residual at which it stops")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
-  c->add_option("--max-iterations", s->options.max_iterations, "of cg (default: ten times the rows, at least 1000)")
-      ->check(CLI::PositiveNumber);
+  s->library_given = c->add_option("--library", s->library, "of lu: umfpack, klu or automatic")->capture_default_str();
+  s->refine_given =
+      c->add_option("--refine", s->options.refine, "most steps of iterative refinement of lu and cholesky")
+          ->capture_default_str()
+          ->check(number_from<int>(0));
+  s->tolerance_given = c->add_option("--tolerance", s->options.tolerance, "of cg: relative residual at which it stops")
+                           ->capture_default_str()
+                           ->check(number_from<double>(0));
+  s->iterations_given =
+      c->add_option("--max-iterations", s->options.max_iterations, "of cg (default: ten times the rows, at least 1000)")
+          ->check(number_from<std::int64_t>(1));
   c->add_flag("--report", s->report, "print the dispatch report: what ran each operator, and why");
   s->flags.add_to(*c);
 }

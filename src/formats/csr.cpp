@@ -1,5 +1,6 @@
 #include <rlx/formats/sparse.hpp>
 #include <rlx/ir/error.hpp>
+#include <rlx/ir/memory.hpp>
 
 #include <algorithm>
 #include <complex>
@@ -85,10 +86,11 @@ void scatter(const CooMatrix& coo, HostTensor& dense) {
 CsrMatrix to_csr(const CooMatrix& coo) {
   check_coo(coo);
   const auto rows = static_cast<std::uint64_t>(coo.rows);
-  // Few entries may still claim many rows. Two arrays of offsets live at once.
+  // Few entries may still claim many rows. Two arrays of offsets live at once, and the places of the entries.
+  const std::uint64_t entries = static_cast<std::uint64_t>(coo.entries()) * (entry_bytes(coo.values.dtype()) + 8);
   const std::uint64_t bytes =
-      rows >= std::uint64_t{1} << 59 ? std::numeric_limits<std::uint64_t>::max() : 16 * (rows + 1);
-  check_memory("a compressed matrix of " + std::to_string(rows) + " rows", bytes);
+      rows >= std::uint64_t{1} << 59 ? std::numeric_limits<std::uint64_t>::max() : 16 * (rows + 1) + entries;
+  require_memory("a compressed matrix of " + std::to_string(rows) + " rows", bytes);
   return is_complex(coo.values.dtype()) ? compress<Complex>(coo) : compress<double>(coo);
 }
 
@@ -117,6 +119,7 @@ CooMatrix to_coo(const HostTensor& dense) {
   CooMatrix coo{.rows = dense.shape()[0], .cols = dense.shape()[1]};
   coo.field = complex ? MatrixField::complex : MatrixField::real;
   const std::int64_t n = dense.numel();
+  require_memory("the entries of a dense matrix", static_cast<std::uint64_t>(n) * entry_bytes(DType::f64));
   coo.row_indices.resize(static_cast<std::size_t>(n));
   coo.col_indices.resize(static_cast<std::size_t>(n));
   for (std::int64_t k = 0; k < n; ++k) {
@@ -138,8 +141,8 @@ CooMatrix to_coo(const HostTensor& dense) {
 HostTensor to_dense(const CooMatrix& coo) {
   check_coo(coo);
   const auto bytes = checked_bytes(coo.values.dtype(), std::vector{coo.rows, coo.cols});
-  check_memory("a dense matrix of " + shape_text(std::vector{coo.rows, coo.cols}),
-               bytes ? static_cast<std::uint64_t>(*bytes) : std::numeric_limits<std::uint64_t>::max());
+  require_memory("a dense matrix of " + shape_text(std::vector{coo.rows, coo.cols}),
+                 bytes ? static_cast<std::uint64_t>(*bytes) : std::numeric_limits<std::uint64_t>::max());
   HostTensor dense(coo.values.dtype(), {coo.rows, coo.cols});
   if (is_complex(coo.values.dtype())) scatter<Complex>(coo, dense);
   else scatter<double>(coo, dense);

@@ -12,6 +12,7 @@
 #include "mapped_file.hpp"
 #include "pending_file.hpp"
 #include "sizes.hpp"
+#include "writable.hpp"
 
 namespace rlx::formats {
 
@@ -206,10 +207,7 @@ std::vector<std::string> list_datasets(hid_t file, const std::string& path) {
 }
 
 void write_dataset(hid_t file, const std::string& path, const std::string& name, const HostTensor& t) {
-  check_name(name);
-  if (!known_types.contains(t.dtype())) throw ArgumentError("HDF5 files hold no " + std::string(rlx::name(t.dtype())));
-  if (t.rank() > H5S_MAX_RANK)
-    throw ArgumentError("HDF5 has no datasets of " + std::to_string(t.rank()) + " dimensions");
+  check_hdf5_entry(name, t.dtype(), t.rank());
   const std::vector<hsize_t> dims(t.shape().begin(), t.shape().end());
   const Handle space(dims.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(t.rank(), dims.data(), nullptr), H5Sclose);
   const Handle type = type_of(t.dtype()), links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
@@ -221,6 +219,12 @@ void write_dataset(hid_t file, const std::string& path, const std::string& name,
 }
 
 }  // namespace
+
+void check_hdf5_entry(const std::string& name, DType t, int rank) {
+  check_name(name);
+  if (!known_types.contains(t)) throw ArgumentError("HDF5 files hold no " + std::string(rlx::name(t)));
+  if (rank > H5S_MAX_RANK) throw ArgumentError("HDF5 has no datasets of " + std::to_string(rank) + " dimensions");
+}
 
 HostTensor read_hdf5(const std::string& path, const std::string& dataset) {
   check_name(dataset);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <rlx/ir/error.hpp>
+#include <rlx/ir/memory.hpp>
 
 #include <cerrno>
 #include <system_error>
@@ -46,7 +47,11 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
   constexpr std::size_t chunk = 1 << 20;
   std::size_t used = 0;
   for (;;) {
-    if (result->read_.size() < used + chunk) result->read_.resize(used + used / 2 + chunk);
+    if (result->read_.size() < used + chunk) {
+      const std::size_t larger = used + used / 2 + chunk;
+      require_memory(path, larger);  // A device may have no end.
+      result->read_.resize(larger);
+    }
     const ssize_t got = ::read(file.fd, result->read_.data() + used, result->read_.size() - used);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail(path, "cannot read", errno, used);

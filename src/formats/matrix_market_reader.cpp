@@ -1,5 +1,6 @@
 #include <rlx/formats/matrix_market.hpp>
 #include <rlx/ir/error.hpp>
+#include <rlx/ir/memory.hpp>
 
 #include <charconv>
 #include <cmath>
@@ -11,6 +12,7 @@
 #include "matrix_market_header.hpp"
 #include "matrix_market_symmetry.hpp"
 #include "sizes.hpp"
+#include "sparse_check.hpp"
 #include "text_scanner.hpp"
 
 namespace rlx::formats {
@@ -25,6 +27,9 @@ class BodyReader {
 
   CooMatrix coordinate() {
     CooMatrix m{.rows = h_.rows, .cols = h_.cols, .field = h_.field, .symmetry = h_.symmetry};
+    const bool twice = h_.symmetry != MatrixSymmetry::general;  // Most entries get a mirror.
+    require_memory(in_.file() + ": " + std::to_string(h_.stored) + " entries",
+                   static_cast<std::uint64_t>(h_.stored) * (twice ? 2 : 1) * entry_bytes(dtype()));
     m.values = HostTensor(dtype(), {h_.stored});
     m.row_indices.resize(static_cast<std::size_t>(h_.stored));
     m.col_indices.resize(static_cast<std::size_t>(h_.stored));

@@ -10,6 +10,7 @@
 #include "pending_file.hpp"
 #include "sizes.hpp"
 #include "sparse_check.hpp"
+#include "writable.hpp"
 
 namespace rlx::formats {
 
@@ -149,11 +150,16 @@ void write_matrix_market(const std::string& path, const CsrMatrix& matrix, std::
   write_matrix_market(path, to_coo(matrix), comment);
 }
 
-void write_matrix_market(const std::string& path, const HostTensor& dense, std::string_view comment) {
-  if (dense.rank() != 1 && dense.rank() != 2)
-    throw ArgumentError("a Matrix Market file holds a vector or a matrix, not shape " + shape_text(dense.shape()));
-  const DType t = dense.dtype();
+void check_matrix_market_type(DType t, int rank) {
+  if (rank != 1 && rank != 2)
+    throw ArgumentError("a Matrix Market file holds a vector or a matrix, not a tensor of rank " +
+                        std::to_string(rank));
   if (!numbers.contains(t)) throw ArgumentError("a Matrix Market file cannot hold " + std::string(name(t)));
+}
+
+void write_matrix_market(const std::string& path, const HostTensor& dense, std::string_view comment) {
+  const DType t = dense.dtype();
+  check_matrix_market_type(t, dense.rank());
   const MatrixField field = is_complex(t)   ? MatrixField::complex
                             : is_integer(t) ? MatrixField::integer
                                             : MatrixField::real;

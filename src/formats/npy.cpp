@@ -8,6 +8,7 @@
 #include "npy_header.hpp"
 #include "pending_file.hpp"
 #include "sizes.hpp"
+#include "writable.hpp"
 
 namespace rlx::formats {
 
@@ -75,19 +76,21 @@ HostTensor parse_npy(std::string_view bytes, std::string file) {
 
 HostTensor read_npy(const std::string& path) { return parse_npy(MappedFile::open(path)->bytes(), path); }
 
+void check_npy_type(DType t, int rank) {
+  if (npy_descr(t).empty())
+    throw ArgumentError("NumPy has no type for " + std::string(name(t)) + ": use .safetensors or .h5");
+  if (rank > 64) throw ArgumentError("NumPy has no arrays of " + std::to_string(rank) + " dimensions");
+}
+
 void write_npy(const std::string& path, const HostTensor& tensor) {
-  const std::string_view descr = npy_descr(tensor.dtype());
-  if (descr.empty())
-    throw ArgumentError("NumPy has no type for " + std::string(name(tensor.dtype())) + ": use .safetensors or .h5");
-  std::string header = "{'descr': '" + std::string(descr) + "', 'fortran_order': False, 'shape': (";
+  check_npy_type(tensor.dtype(), tensor.rank());
+  std::string header = "{'descr': '" + std::string(npy_descr(tensor.dtype())) + "', 'fortran_order': False, 'shape': (";
   for (const std::int64_t dim : tensor.shape()) header += std::to_string(dim) + ", ";
   if (tensor.rank() > 0) header.erase(header.size() - (tensor.rank() == 1 ? 1 : 2));  // "(3,)" but "(2, 3)"
   header += "), }";
   constexpr std::size_t prefix = 10, alignment = 64;
   header.append(alignment - 1 - (prefix + header.size()) % alignment, ' ');
   header += '\n';
-  if (tensor.rank() > 64)
-    throw ArgumentError("NumPy has no arrays of " + std::to_string(tensor.rank()) + " dimensions");
 
   PendingFile out(path);
   const char version_and_length[] = {1, 0, static_cast<char>(header.size() & 255),

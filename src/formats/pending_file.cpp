@@ -50,6 +50,16 @@ PendingFile::PendingFile(const std::string& target) : target_(target), resolved_
   if (exists) (void)::fchmod(fd_, info.st_mode & 07777);  // best effort: the content matters more than its mode
 }
 
+void PendingFile::check(const std::string& target) {
+  struct stat info{};
+  if (::stat(target.c_str(), &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)) {
+    const PendingFile none(target);
+    return;
+  }
+  if (::access(target.c_str(), W_OK) != 0)
+    throw FormatError(target, 0, "cannot write: " + std::generic_category().message(errno));
+}
+
 PendingFile::~PendingFile() {
   if (fd_ >= 0) ::close(fd_);
   if (!path_.empty() && !direct_) ::unlink(path_.c_str());
@@ -67,26 +77,23 @@ void PendingFile::write(const void* data, std::size_t bytes) {
     return;
   }
   flush();
+  put(static_cast<const char*>(data), bytes);
+}
+
+void PendingFile::flush() {
+  put(buffer_.data(), buffer_.size());
   buffer_.clear();
-  for (const char* at = static_cast<const char*>(data); bytes > 0;) {
+}
+
+void PendingFile::put(const char* at, std::size_t bytes) {
+  while (bytes > 0) {
     const ssize_t done = ::write(fd_, at, bytes);
     if (done < 0 && errno == EINTR) continue;
-    if (done < 0) fail("cannot write", errno);
+    if (done <= 0) fail("cannot write", done < 0 ? errno : EIO);
     at += done;
     bytes -= static_cast<std::size_t>(done);
     written_ += static_cast<std::size_t>(done);
   }
-}
-
-void PendingFile::flush() {
-  for (std::size_t at = 0; at < buffer_.size();) {
-    const ssize_t done = ::write(fd_, buffer_.data() + at, buffer_.size() - at);
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) fail("cannot write", errno);
-    at += static_cast<std::size_t>(done);
-    written_ += static_cast<std::size_t>(done);
-  }
-  buffer_.clear();
 }
 
 void PendingFile::commit() {

@@ -10,6 +10,7 @@
 #include "pending_file.hpp"
 #include "safetensors_header.hpp"
 #include "sizes.hpp"
+#include "writable.hpp"
 
 namespace rlx::formats {
 
@@ -41,14 +42,17 @@ SafeTensors load_safetensors(const std::string& path) {
   return parse_safetensors(file->bytes(), path, file);
 }
 
+void check_safetensors_entry(const std::string& name, DType t) {
+  if (safetensors_dtype(t).empty())
+    throw ArgumentError("tensor " + in_quotes(name) + ": safetensors has no type for " + std::string(rlx::name(t)));
+  if (name == "__metadata__") throw ArgumentError("a tensor cannot be called __metadata__ in safetensors");
+}
+
 void write_safetensors(const std::string& path, const SafeTensors& content) {
   using Item = std::map<std::string, HostTensor>::value_type;
   std::vector<const Item*> order;
   for (const Item& item : content.tensors) {
-    if (safetensors_dtype(item.second.dtype()).empty())
-      throw ArgumentError("tensor " + in_quotes(item.first) + ": safetensors has no type for " +
-                          std::string(name(item.second.dtype())));
-    if (item.first == "__metadata__") throw ArgumentError("a tensor cannot be called __metadata__ in safetensors");
+    check_safetensors_entry(item.first, item.second.dtype());
     order.push_back(&item);
   }
   const auto width = [](const Item* item) { return bit_width(item->second.dtype()); };

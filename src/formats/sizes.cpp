@@ -1,8 +1,5 @@
 #include "sizes.hpp"
 
-#include <unistd.h>
-#include <rlx/ir/error.hpp>
-
 namespace rlx::formats {
 
 std::optional<std::int64_t> checked_bytes(DType dtype, std::span<const std::int64_t> shape) {
@@ -14,13 +11,6 @@ std::optional<std::int64_t> checked_bytes(DType dtype, std::span<const std::int6
     else if (__builtin_mul_overflow(bits, dim, &bits)) return std::nullopt;
   }
   return empty ? 0 : bits / 8 + (bits % 8 != 0);
-}
-
-void check_memory(const std::string& what, std::uint64_t bytes) {
-  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
-  if (pages <= 0 || page <= 0) return;
-  const std::uint64_t all = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
-  if (bytes > all) throw MemoryError(what, bytes, all);
 }
 
 std::optional<std::size_t> find_bad_bool(const void* data, std::size_t bytes) {

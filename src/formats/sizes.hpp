@@ -18,9 +18,6 @@ static_assert(std::endian::native == std::endian::little, "a big endian host nee
 /// 63 bits; the latter also when another dimension is zero, because strides are products too.
 std::optional<std::int64_t> checked_bytes(DType dtype, std::span<const std::int64_t> shape);
 
-/// Throws MemoryError when `bytes` exceed the machine's memory: an allocation that large may succeed and kill later.
-void check_memory(const std::string& what, std::uint64_t bytes);
-
 /// Offset of the first byte of a bool array that is neither 0 nor 1.
 std::optional<std::size_t> find_bad_bool(const void* data, std::size_t bytes);
 

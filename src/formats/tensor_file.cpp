@@ -9,6 +9,9 @@
 #include <optional>
 #include <vector>
 
+#include "pending_file.hpp"
+#include "writable.hpp"
+
 namespace rlx::formats {
 
 namespace {
@@ -80,6 +83,12 @@ HostTensor read_safetensor(const Place& place) {
   return found->second;
 }
 
+std::string written_name(const Place& place) {
+  if (place.name && place.name->empty())
+    throw ArgumentError("'" + place.path + ":' lacks the name of the tensor behind the colon");
+  return place.name.value_or(default_name);
+}
+
 // A file that exists is extended, unless it is broken: then the reader's error says so and nothing is written.
 bool is_there(const std::string& path) {
   std::error_code ignored;
@@ -103,9 +112,31 @@ HostTensor read_tensor(const std::string& text) {
   return read_hdf5(place.path, place.name ? *place.name : only_name(place, list_hdf5(place.path)));
 }
 
+void check_writable(const std::string& text, DType dtype, int rank) {
+  const Place place = parse_place(text);
+  const bool extends = is_there(place.path);
+  switch (place.kind) {
+    case Kind::npy:
+      check_npy_type(dtype, rank);
+      break;
+    case Kind::matrix_market:
+      check_matrix_market_type(dtype, rank);
+      break;
+    case Kind::safetensors:
+      check_safetensors_entry(written_name(place), dtype);
+      if (extends) load_safetensors(place.path);
+      break;
+    case Kind::hdf5:
+      check_hdf5_entry(written_name(place), dtype, rank);
+      if (extends) list_hdf5(place.path);
+      break;
+  }
+  PendingFile::check(place.path);
+}
+
 void write_tensor(const std::string& text, const HostTensor& tensor) {
   const Place place = parse_place(text);
-  const std::string name = place.name.value_or(default_name);
+  const std::string name = written_name(place);
   switch (place.kind) {
     case Kind::npy:
       return write_npy(place.path, tensor);

@@ -14,6 +14,7 @@ class TextScanner {
 
   bool at_end() const { return p_ == end_; }
   std::size_t remaining() const { return static_cast<std::size_t>(end_ - p_); }
+  const std::string& file() const { return *file_; }
   std::size_t offset() const { return static_cast<std::size_t>(p_ - begin_); }
   void skip(std::size_t bytes) { p_ += bytes; }
 

@@ -23,8 +23,8 @@ void bind_shape(const Shape& declared, const Shape& actual, const std::string& w
 
 class Evaluator {
  public:
-  Evaluator(const Graph& g, const Registry& r, const Bindings& b)
-      : graph_(g), registry_(r), bindings_(b), values_(g.value_count()) {}
+  Evaluator(const Graph& g, const Registry& r, const Bindings& b, const NodeWatch& watch)
+      : graph_(g), registry_(r), bindings_(b), watch_(watch), values_(g.value_count()) {}
 
   HostValues run(RegionId region, std::span<const HostValue> arguments) {
     const Region& r = graph_.region(region);
@@ -60,6 +60,7 @@ class Evaluator {
   HostValues reference(const Node& n, const HostValues& in) {
     Types results;
     for (ValueId v : n.results) results.push_back(substitute(graph_.type(v), bindings_));
+    if (watch_) watch_(n, in, results);
     return n.op->reference(
         n.attrs, {in, results, [&](std::size_t i, std::span<const HostValue> a) { return run(n.regions.at(i), a); }});
   }
@@ -72,12 +73,14 @@ class Evaluator {
     for (const HostValue& v : in) arguments.push_back(b.input(type_of(v), "a" + std::to_string(arguments.size())));
     for (const Value& v : n.op->decompose(b, n.attrs, arguments))
       b.output(v, "r" + std::to_string(body.outputs().size()));
-    return Evaluator(body, registry_, {}).run(Graph::top, in);
+    const Bindings none;
+    return Evaluator(body, registry_, none, watch_).run(Graph::top, in);
   }
 
   const Graph& graph_;
   const Registry& registry_;
   const Bindings& bindings_;
+  const NodeWatch& watch_;
   HostValues values_;
 };
 
@@ -104,14 +107,15 @@ void bind_symbols(const Type& declared, const Type& actual, const std::string& w
   }
 }
 
-HostValues evaluate(const Graph& g, const Registry& registry, std::span<const HostValue> arguments) {
+HostValues evaluate(const Graph& g, const Registry& registry, std::span<const HostValue> arguments,
+                    const NodeWatch& watch) {
   if (arguments.size() != g.inputs().size())
     throw ArgumentError(g.name + ": " + std::to_string(arguments.size()) + " arguments given, expected " +
                         std::to_string(g.inputs().size()));
   Bindings bindings;
   for (std::size_t i = 0; i < arguments.size(); ++i)
     bind_symbols(g.type(g.inputs()[i]), type_of(arguments[i]), "argument \"" + g.input_names[i] + "\"", bindings);
-  return Evaluator(g, registry, bindings).run(Graph::top, arguments);
+  return Evaluator(g, registry, bindings, watch).run(Graph::top, arguments);
 }
 
 }  // namespace rlx

@@ -1,6 +1,7 @@
 // Storage of HostTensor: allocation, sharing, views, identity. host_tensor_elements.cpp converts the elements.
 #include <rlx/ir/error.hpp>
 #include <rlx/ir/host_tensor.hpp>
+#include <rlx/ir/memory.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -12,8 +13,6 @@
 #include <string>
 #include <utility>
 
-#include <unistd.h>
-
 namespace rlx {
 
 static_assert(std::endian::native == std::endian::little, "elements and content ids are little endian");
@@ -22,21 +21,15 @@ namespace {
 
 constexpr std::size_t alignment = 64;  // bytes: a cache line, and the widest vector register
 
-/// Memory of the machine in bytes. Asking the allocator for more may succeed by overcommitment and fail on first use.
-std::uint64_t physical_bytes() {
-  static const std::uint64_t total = [] {
-    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page)
-                                 : std::numeric_limits<std::uint64_t>::max();
-  }();
-  return total;
-}
-
 std::string describe(DType dtype, std::span<const std::int64_t> shape) {
   std::string s(name(dtype));
   s += '[';
   for (std::size_t i = 0; i < shape.size(); ++i) s += (i ? "," : "") + std::to_string(shape[i]);
   return s + ']';
+}
+
+[[noreturn]] void refuse(const std::string& what, std::uint64_t wanted = std::numeric_limits<std::uint64_t>::max()) {
+  throw MemoryError(what, wanted, static_cast<std::uint64_t>(available_memory()));
 }
 
 struct Storage {
@@ -47,17 +40,18 @@ struct Storage {
 Storage allocate(DType dtype, std::span<const std::int64_t> shape, std::int64_t bytes) {
   if (bytes == 0) return {nullptr, nullptr};
   const auto wanted = static_cast<std::uint64_t>(bytes);
+  if (bytes >= worth_asking) require_memory("tensor " + describe(dtype, shape), wanted);
   // calloc, not aligned_alloc and memset: large blocks come from the system already zero and untouched.
   std::size_t space = wanted + alignment;
-  void* block = wanted <= physical_bytes() ? std::calloc(space, 1) : nullptr;
-  if (!block) throw MemoryError("tensor " + describe(dtype, shape), wanted, physical_bytes());
+  void* block = std::calloc(space, 1);
+  if (!block) refuse("tensor " + describe(dtype, shape), wanted);
   void* aligned = block;
   std::align(alignment, wanted, aligned, space);
   try {
     return {std::shared_ptr<const void>(block, [](const void* p) { std::free(const_cast<void*>(p)); }),
             static_cast<std::byte*>(aligned)};
   } catch (const std::bad_alloc&) {  // of the control block; shared_ptr has freed `block`
-    throw MemoryError("tensor " + describe(dtype, shape), wanted, physical_bytes());
+    refuse("tensor " + describe(dtype, shape), wanted);
   }
 }
 
@@ -65,7 +59,7 @@ Storage allocate(DType dtype, std::span<const std::int64_t> shape, std::int64_t 
 std::int64_t checked_count(DType dtype, std::span<const std::int64_t> shape) {
   const std::int64_t count = element_count(shape);
   if (count > (std::numeric_limits<std::int64_t>::max() - 7) / bit_width(dtype))
-    throw MemoryError("tensor " + describe(dtype, shape), std::numeric_limits<std::uint64_t>::max(), physical_bytes());
+    refuse("tensor " + describe(dtype, shape));
   return count;
 }
 
@@ -82,9 +76,7 @@ std::int64_t element_count(std::span<const std::int64_t> shape) {
     overflow |= __builtin_mul_overflow(count, d, &count);
   }
   if (empty) return 0;
-  if (overflow)
-    throw MemoryError("tensor with more than 2^63 elements", std::numeric_limits<std::uint64_t>::max(),
-                      physical_bytes());
+  if (overflow) refuse("tensor with more than 2^63 elements");
   return count;
 }
 

@@ -1,4 +1,5 @@
 #include "ir/node_check.hpp"
+#include "ir/wording.hpp"
 
 #include <rlx/ir/located.hpp>
 #include <rlx/ir/text.hpp>
@@ -59,7 +60,7 @@ class Parser {
 
   void announce(const Name& n) {
     if (!values_.emplace(n.text, Known{-1, State::pending}).second)
-      in_.fail_at(n.at, "value %" + n.text + " is defined twice");
+      in_.fail_at(n.at, "value %" + shortened(n.text) + " is defined twice");
   }
   void define(const Name& n, ValueId id) {
     values_.at(n.text) = {id, State::open};
@@ -69,13 +70,13 @@ class Parser {
   ValueId use(const Name& n) {
     if (const auto it = values_.find(n.text); it != values_.end()) {
       if (it->second.state == State::open) return it->second.id;
-      in_.fail_at(n.at, "value %" + n.text +
+      in_.fail_at(n.at, "value %" + shortened(n.text) +
                             (it->second.state == State::closed ? " belongs to another region"
                                                                : " is used in its own definition"));
     }
-    in_.fail_at(n.at, defined_later(n) ? "value %" + n.text +
+    in_.fail_at(n.at, defined_later(n) ? "value %" + shortened(n.text) +
                                              " is used before its definition: nodes are out of order or form a cycle"
-                                       : "there is no value %" + n.text);
+                                       : "there is no value %" + shortened(n.text));
   }
 
   /// Only chooses between two messages, so a look at each later mention is enough: "%name, %other =".
@@ -97,7 +98,8 @@ class Parser {
   void add_name(std::vector<std::string>& names, const Name& v, const char* what) {
     const std::size_t at = in_.token_offset();
     std::string name = in_.peek() == '"' ? in_.quoted() : v.text;
-    if (!used_names_.insert(name).second) in_.fail_at(at, std::string(what) + " \"" + name + "\" is given twice");
+    if (!used_names_.insert(name).second)
+      in_.fail_at(at, std::string(what) + " \"" + shortened(name) + "\" is given twice");
     names.push_back(std::move(name));
   }
 
@@ -123,8 +125,9 @@ class Parser {
         in_.expect("]");
       }
       if (in_.accept("mod")) info.divisor = in_.integer();
-      if (info.lower > info.upper || info.divisor < 1) in_.fail_at(at, "symbol " + name + " can take no value");
-      if (!g_.symbols.emplace(name, info).second) in_.fail_at(at, "symbol " + name + " is declared twice");
+      if (info.lower > info.upper || info.divisor < 1)
+        in_.fail_at(at, "symbol " + shortened(name) + " can take no value");
+      if (!g_.symbols.emplace(name, info).second) in_.fail_at(at, "symbol " + shortened(name) + " is declared twice");
     } while (in_.accept(","));
     in_.expect(")");
   }
@@ -197,15 +200,17 @@ class Parser {
     }
     const Types stated = result_types(results);
     n.location = location(at);
-    const Types inferred = infer(n, at);
+    const Types inferred = infer(n, results, at);
     if (inferred.size() != results.size())
       refuse(n, "arity",
-             "gives " + counted(inferred.size(), "result") + ", but " + std::to_string(results.size()) + " stated", at);
+             "gives " + counted(inferred.size(), "result") + ", but " + std::to_string(results.size()) + " stated",
+             results, at);
     for (std::size_t i = 0; i < results.size(); ++i)
       if (stated[i] != inferred[i])
         refuse(n, "type",
-               "%" + results[i].text + " is stated as " + to_string(stated[i]) + ", but is " + to_string(inferred[i]),
-               at);
+               "%" + shortened(results[i].text) + " is stated as " + to_string(stated[i]) + ", but is " +
+                   to_string(inferred[i]),
+               results, at);
     g_.place_node(id, parent, std::move(n), inferred);
     for (std::size_t i = 0; i < results.size(); ++i) define(results[i], g_.node(id).results[i]);
   }
@@ -244,26 +249,32 @@ class Parser {
     return l;
   }
 
-  Types infer(const Node& n, std::size_t at) {
+  Types infer(const Node& n, const std::vector<Name>& results, std::size_t at) {
     std::vector<RegionType> regions;
     for (RegionId r : n.regions)
       regions.push_back({g_.types_of(g_.region(r).arguments), g_.types_of(g_.region(r).results)});
     const Types types = g_.types_of(n.operands);
     try {
       return check_node(*n.op, n.attrs, Signature{types, regions, &g_.symbols});
-    } catch (const VerifyError& e) { throw LocatedVerifyError(e.op(), e.constraint(), e.what() + place(at), site(at)); }
+    } catch (const VerifyError& e) { throw located(e.op(), e.constraint(), e.what(), results, at); }
   }
 
-  [[noreturn]] void refuse(const Node& n, const std::string& constraint, const std::string& why, std::size_t at) {
+  [[noreturn]] void refuse(const Node& n, const std::string& constraint, const std::string& why,
+                           const std::vector<Name>& results, std::size_t at) const {
     const std::string op(n.op->name());
-    throw LocatedVerifyError(op, constraint, op + ": " + constraint + ": " + why + place(at), site(at));
+    throw located(op, constraint, op + ": " + constraint + ": " + why, results, at);
   }
 
-  ErrorSite site(std::size_t at) const { return {in_.file(), static_cast<std::uint32_t>(in_.line_of(at)), {}}; }
-
-  std::string place(std::size_t at) const {
-    return "  " + (in_.file().empty() ? "<memory>" : in_.file()) + ":" + std::to_string(in_.line_of(at)) + " (byte " +
-           std::to_string(at) + ")";
+  LocatedVerifyError located(const std::string& op, const std::string& constraint, const std::string& message,
+                             const std::vector<Name>& results, std::size_t at) const {
+    const std::string file = in_.file().empty() ? "<memory>" : in_.file();
+    const std::uint64_t line = in_.line_of(at);
+    std::string node;
+    for (const Name& r : results) node += (node.empty() ? "%" : ", %") + r.text;
+    return {op,
+            constraint,
+            message + "  " + file + ":" + std::to_string(line) + " (byte " + std::to_string(at) + ")",
+            {in_.file(), line, node}};
   }
 
   std::string_view text_;

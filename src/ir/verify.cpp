@@ -35,19 +35,17 @@ class Verifier {
   [[noreturn]] void refuse(const std::string& rule, const std::string& why) const {
     if (!node_) throw VerifyError("graph", rule, "graph " + g_.name + ": " + rule + ": " + why);
     const std::string op = node_->op ? std::string(node_->op->name()) : "node " + std::to_string(node_id_);
-    throw LocatedVerifyError(op, rule, label() + op + ": " + rule + ": " + why + place(), site());
+    throw located(op, rule, op + ": " + rule + ": " + why);
   }
-  ErrorSite site() const {
-    return {node_->location.file, node_->location.line,
-            node_->results.empty() ? std::string() : value_name(node_->results.front())};
+  LocatedVerifyError located(const std::string& op, const std::string& rule, const std::string& message) const {
+    std::string node;  // "%17", as print shows it
+    for (ValueId v : node_->results) node += (node.empty() ? "" : ", ") + value_name(v);
+    const Location& at = node_->location;
+    return {op,
+            rule,
+            (node.empty() ? "" : node + " = ") + message + (at.file.empty() ? "" : "  " + at.to_string()),
+            {at.file, at.line, node}};
   }
-  /// "%17 = " as print shows the node.
-  std::string label() const {
-    std::string s;
-    for (ValueId v : node_->results) s += (s.empty() ? "" : ", ") + value_name(v);
-    return s.empty() ? s : s + " = ";
-  }
-  std::string place() const { return node_->location.file.empty() ? "" : "  " + node_->location.to_string(); }
   std::string value_name(ValueId v) const {
     const std::vector<std::int32_t> numbers = print_numbers(g_);  // only on the way to an error
     const bool known = is_value(v) && numbers[static_cast<std::size_t>(v)] >= 0;
@@ -143,7 +141,7 @@ class Verifier {
     Types inferred;
     try {
       inferred = check_node(*n.op, n.attrs, Signature{operands, regions, &g_.symbols});
-    } catch (const VerifyError& e) { throw LocatedVerifyError(e.op(), e.constraint(), label() + e.what() + place(), site()); }
+    } catch (const VerifyError& e) { throw located(e.op(), e.constraint(), e.what()); }
     if (inferred.size() != n.results.size())
       refuse("arity", "gives " + counted(inferred.size(), "result") + ", but has " + std::to_string(n.results.size()));
     for (std::size_t i = 0; i < inferred.size(); ++i)

@@ -1,5 +1,7 @@
 #include "runtime/disk_cache.hpp"
 
+#include "ir/file_size_guard.hpp"
+
 #include <rlx/ir/error.hpp>
 
 #include <algorithm>
@@ -111,6 +113,7 @@ std::optional<std::vector<std::byte>> DiskCache::get(std::string_view key) {
 void DiskCache::put(std::string_view key, std::span<const std::byte> bytes) noexcept try {
   if (options_.folder.empty()) return;
   static std::atomic<std::uint64_t> serial{0};
+  const FileSizeGuard guard;
   std::error_code failed;
   fs::create_directories(options_.folder, failed);
   const fs::path path = path_of(key);

@@ -1,11 +1,13 @@
 #include <rlx/runtime/executable.hpp>
 
+#include "runtime/index_checks.hpp"
 #include "runtime/numerics.hpp"
 #include "runtime/steps.hpp"
 #include "runtime/trace.hpp"
 
 #include <rlx/ir/evaluate.hpp>
 #include <rlx/ir/located.hpp>
+#include <rlx/ir/memory.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -102,11 +104,11 @@ class Executable::Impl {
     ++calls_;
     if (numerics_) check_numbers(arguments, input_names_, "argument", Numbers::infinite);
     if (device_->target().interprets) {
-      HostValues out = evaluate(program_.mir, registry_, arguments);
+      HostValues out = interpret(arguments);
       if (numerics_) check_numbers(out, program_.mir.output_names, "output", Numbers::finite);
       return out;
     }
-    require_memory();
+    check_room();
     HostValues out;
     {
       Run call(*this, arguments, std::move(reuse));
@@ -135,6 +137,18 @@ class Executable::Impl {
                                {});
   }
 
+  HostValues interpret(std::span<const HostValue> arguments) const {
+    if (!checked_) return evaluate(program_.mir, registry_, arguments);
+    return evaluate(program_.mir, registry_, arguments, [&](const Node& n, auto operands, auto results) {
+      if (const CheckReport c = check_indices(n, operands, results); !c.what.empty()) refuse(c);
+    });
+  }
+
+  [[noreturn]] void refuse(const CheckReport& c) const {
+    throw ArgumentError(c.what + " " + std::to_string(c.index) + " is out of range in program \"" + program_.lir.name +
+                        "\"");
+  }
+
   void check_arguments(std::span<const HostValue> arguments) const {
     if (arguments.size() != input_types_.size())
       throw ArgumentError("\"" + program_.lir.name + "\" takes " + std::to_string(input_types_.size()) +
@@ -145,16 +159,13 @@ class Executable::Impl {
   }
 
   // What a call has to allocate; an arena that an earlier call left is there already.
-  void require_memory() {
+  void check_room() {
     std::int64_t wanted = steps_.output_bytes;
     {
       const std::lock_guard lock(mutex_);
       if (arenas_.empty()) wanted += steps_.arena_bytes + workspace_bytes_;
     }
-    if (wanted < (1 << 20)) return;  // Not worth asking the system.
-    if (const std::int64_t room = available_memory(); wanted > room)
-      throw MemoryError("a call of program \"" + program_.lir.name + "\"", static_cast<std::uint64_t>(wanted),
-                        static_cast<std::uint64_t>(room));
+    require_memory("a call of program \"" + program_.lir.name + "\"", static_cast<std::uint64_t>(wanted));
   }
 
   Block take_arena() {
@@ -192,9 +203,7 @@ class Executable::Impl {
     HostValues results() {
       e_.device_->synchronize();
       if (checks_)
-        if (const CheckReport c = checks_->take(); !c.what.empty())
-          throw ArgumentError(c.what + " " + std::to_string(c.index) + " is out of range in program \"" +
-                              e_.program_.lir.name + "\"");
+        if (const CheckReport c = checks_->take(); !c.what.empty()) e_.refuse(c);
       if (!e_.device_->host_addressable())
         for (std::size_t i = 0; i < outputs_.size(); ++i)
           e_.device_->download(outputs_[i].mutable_data(), device_outputs_[i].allocation(), 0, outputs_[i].bytes());

@@ -40,6 +40,7 @@ TEST_F(BadInput, OfSolve) {
   expect_refusal({"solve", matrix, tensor("whole.npy", DType::i64, {67})}, 1, "ArgumentError", "floating");
   expect_refusal({"solve", matrix, tensor("logical.npy", DType::boolean, {67})}, 1, "ArgumentError", "floating");
   expect_refusal({"solve", matrix, tensor("complex.npy", DType::c128, {67})}, 1, "ArgumentError", "real");
+  expect_refusal({"solve", matrix, ""}, 1, "ArgumentError", "extension");
   expect_refusal({"solve", matrix, folder / "b.unknown"}, 1, "ArgumentError", "b.unknown");
   expect_refusal({"solve", matrix, "--device", "nonesuch"}, 1, "ArgumentError", "nonesuch");
   expect_refusal({"solve", (own_matrices() / "young1c.mtx").string(), "--method", "cg"}, 1, "ArgumentError", "complex");
@@ -97,6 +98,116 @@ TEST_F(BadInput, OfReport) {
                  "nonesuch");
 }
 
+TEST_F(BadInput, OfOutputsIsFoundBeforeTheWork) {
+  const std::string graph =
+      file("g.rlx",
+           "rlx 1\ngraph main(%0 \"x\": f64[2]) {\n  %1 = convert(%0) {dtype = bf16} : bf16[2]\n  "
+           "return %0 \"same\", %1 \"short\"\n}\n");
+  const std::string x = "x=" + tensor("x.npy", DType::f64, {2}), broken = file("broken.safetensors", "no header");
+  // The matrix and the input do not exist: what is said is about the output all the same.
+  const std::string absent = folder / "absent.mtx";
+  const struct {
+    std::string place, type, part;
+  } rows[] = {{"", "ArgumentError", "extension"},
+              {folder / "x.txt", "ArgumentError", "x.txt"},
+              {folder / "x.safetensors:", "ArgumentError", "name"},
+              {folder / "x.safetensors:__metadata__", "ArgumentError", "__metadata__"},
+              {folder / "x.h5:/group/", "ArgumentError", "group"},
+              {folder / "nowhere/x.npy", "FormatError", "nowhere"},
+              {"/proc/x.npy", "FormatError", "/proc/x.npy"},
+              {broken + ":x", "FormatError", "broken.safetensors"}};
+  for (const auto& row : rows) {
+    expect_refusal({"solve", absent, "-o", row.place}, 1, row.type, row.part);
+    if (!row.place.empty())
+      expect_refusal({"run", graph, "x=" + absent, "-o", "same=" + row.place}, 1, row.type, row.part);
+  }
+  expect_refusal({"run", graph, x, "-o", "same="}, 2, "UsageError", "NAME=FILE");
+  expect_refusal({"run", graph, x, "-o", "short=" + (folder / "y.npy")}, 1, "ArgumentError", "bf16");
+  expect_refusal({"run", graph, x, "-o", "same=" + (folder / "y.npy"), "-o", "short=" + (folder / "./y.npy")}, 1,
+                 "ArgumentError", "two outputs");
+  EXPECT_FALSE(fs::exists(folder / "y.npy"));
+  EXPECT_EQ(rlx({"run", graph, x, "-o", "same=" + (folder / "y.h5:/a"), "-o", "short=" + (folder / "y.h5:/b")}).status,
+            0);
+}
+
+TEST_F(BadInput, OfOptionsThatDoNotApply) {
+  expect_refusal({"solve", matrix, "--library", "klu"}, 2, "UsageError", "--method lu");
+  expect_refusal({"solve", matrix, "--library", "klu", "--method", "cg"}, 2, "UsageError", "--method lu");
+  expect_refusal({"solve", matrix, "--tolerance", "1e-3"}, 2, "UsageError", "--method cg");
+  expect_refusal({"solve", matrix, "--tolerance", "1e-3", "--method", "lu"}, 2, "UsageError", "--method cg");
+  expect_refusal({"solve", matrix, "--max-iterations", "3", "--method", "cholesky"}, 2, "UsageError", "--method cg");
+  expect_refusal({"solve", matrix, "--refine", "3", "--method", "cg"}, 2, "UsageError", "cholesky");
+  for (const char* wrong : {"nan", "inf", "-1", "1e-999", "1e999", "1e-3x", ""})
+    expect_refusal({"solve", matrix, "--tolerance", wrong, "--method", "cg"}, 2, "UsageError", "--tolerance");
+  for (const char* wrong : {"0", "-1", "1.5", "99999999999999999999"})
+    expect_refusal({"solve", matrix, "--max-iterations", wrong, "--method", "cg"}, 2, "UsageError", "--max-iterations");
+  EXPECT_LT(rlx({"solve", matrix, "--refine", "-1"}).err.size(), 200u);
+  expect_refusal({"ops", "exp", "--lir"}, 2, "UsageError", "--lir");
+  expect_refusal({"conformance", "exp", "--unchecked"}, 2, "UsageError", "--unchecked");
+  EXPECT_EQ(rlx({"solve", matrix, "--library", "klu", "--method", "lu"}).status, 0);
+}
+
+TEST_F(BadInput, SaysWhere) {
+  const std::string graph =
+      file("g.rlx", "rlx 1\ngraph main(%0 \"x\": f64[2]) {\n  %1 = add(%0, %0) : f64[3]\n  return %1 \"y\"\n}\n");
+  const auto verify = rlx({"report", graph, "--json"}).json()["error"];
+  EXPECT_EQ(verify["type"], "VerifyError");
+  EXPECT_EQ(verify["file"], graph);
+  EXPECT_EQ(verify["line"], 3);
+  EXPECT_EQ(verify["node"], "%1");
+  EXPECT_EQ(verify["op"], "add");
+  const std::string text = file("A.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n3 1 1.0\n");
+  const auto format = rlx({"solve", text, "--json"}).json()["error"];
+  EXPECT_EQ(format["type"], "FormatError");
+  EXPECT_EQ(format["file"], text);
+  EXPECT_EQ(format["line"], 3);
+  EXPECT_EQ(format["offset"], 52);
+}
+
+TEST_F(BadInput, IsQuotedInShort) {
+  const std::string digits(300, '7');
+  const std::string texts[] = {"%%MatrixMarket matrix coordinate real general\n" + digits + " 2 1\n1 1 1\n",
+                               "%%MatrixMarket matrix coordinate real general\n2 2 2\n" + digits + " 1 1\n",
+                               "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 " + digits + digits + "\n",
+                               "%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 1 " + digits + "\n"};
+  for (const std::string& text : texts) {
+    const Outcome done = rlx({"solve", file("A.mtx", text)});
+    EXPECT_EQ(done.status, 1);
+    EXPECT_LT(done.err.size(), 60 + 2 * (folder / "A.mtx").size() + 120) << done.err;
+  }
+  const std::string graphs[] = {"rlx " + digits, "rlx 1\ngraph main(%0 \"x\": f64[" + digits + "]) {\n",
+                                "rlx 1\ngraph main(%0 \"x\": f64[2]) {\n  %1 = " + digits + "(%0) : f64[2]\n"};
+  for (const std::string& text : graphs) {
+    const Outcome done = rlx({"report", file("g.rlx", text)});
+    EXPECT_EQ(done.status, 1);
+    EXPECT_LT(done.err.size(), 60 + 2 * (folder / "g.rlx").size() + 120) << done.err;
+  }
+}
+
+TEST_F(BadInput, OfIndicesIsReportedOnEveryDevice) {
+  const std::string gather = file(
+      "gather.rlx",
+      "rlx 1\ngraph main(%0 \"x\": f64[4], %1 \"i\": i32[3]) {\n  %2 = gather(%0, %1) {collapsed_slice_dims = [0], "
+      "start_index_map = [0], index_vector_dim = 1, slice_sizes = [1]} : f64[3]\n  return %2 \"y\"\n}\n");
+  const std::string scatter = file(
+      "scatter.rlx",
+      "rlx 1\ngraph main(%0 \"x\": f64[4], %1 \"i\": i32[3]) {\n  %2 = slice(%0) {start = [0], limit = [3], stride = "
+      "[1]} : f64[3]\n  %3 = scatter(%0, %1, %2) {inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
+      "index_vector_dim = 1} : f64[4]\n  return %3 \"y\"\n}\n");
+  const std::string x = "x=" + tensor("x.npy", DType::f64, {4});
+  for (const double wrong : {4.0, -1.0, 16777219.0}) {
+    const double indices[] = {0, wrong, 3};
+    formats::write_tensor(folder / "i.npy", HostTensor::from(DType::i32, {3}, indices));
+    for (const std::string device : {"cpu", "reference"})
+      for (const std::string& graph : {gather, scatter}) {
+        expect_refusal({"run", graph, x, "i=" + (folder / "i.npy"), "--device", device}, 1, "ArgumentError",
+                       "index " + std::to_string(static_cast<int>(wrong)));
+        // By meaning it is clamped or dropped.
+        EXPECT_EQ(rlx({"run", graph, x, "i=" + (folder / "i.npy"), "--device", device, "--unchecked"}).status, 0);
+      }
+  }
+}
+
 TEST_F(BadInput, OfUsage) {
   expect_refusal({}, 2, "UsageError");
   expect_refusal({"dance"}, 2, "UsageError");
@@ -105,6 +216,8 @@ TEST_F(BadInput, OfUsage) {
   expect_refusal({"solve", matrix, "--refine", "-1"}, 2, "UsageError");
   expect_refusal({"solve", matrix, "--unknown"}, 2, "UsageError");
   expect_refusal({"ops", "nonesuch"}, 1, "ArgumentError", "nonesuch");
+  expect_refusal({"ops", "softmx"}, 1, "ArgumentError", "did you mean \"softmax\"");
+  expect_refusal({"solve", matrix, "--device", "cpuu"}, 1, "ArgumentError", "did you mean \"cpu\"");
 }
 
 }  // namespace

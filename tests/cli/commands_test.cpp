@@ -4,7 +4,9 @@
 #include <rlx/formats/tensor_file.hpp>
 
 #include <array>
+#include <cmath>
 #include <complex>
+#include <limits>
 
 namespace rlx::cli::testing {
 namespace {
@@ -34,8 +36,27 @@ TEST(Commands, DevicesAndDoctor) {
   EXPECT_LE(doctor["memory"]["available_bytes"].get<std::int64_t>(), std::int64_t{1} << 30);
   EXPECT_TRUE(doctor["problems"].empty()) << doctor["problems"];
   EXPECT_EQ(rlx({"doctor"}).status, 0);
-  const auto wrong = rlx({"doctor", "--json"}, "RLX_MEMORY_LIMIT=lots").json();
-  EXPECT_EQ(wrong["problems"].size(), 1u) << wrong["problems"];
+  for (const std::string wrong :
+       {"RLX_MEMORY_LIMIT=lots", "RLX_THREADS=many", "RLX_ISA=mmx", "RLX_CHECKED=yes", "RLX_REPRODUCIBLE=2",
+        "RLX_POLICY=fast", "RLX_CACHE_LIMIT_MB=-1", "RLX_DEVICE=gpu9", "RLX_PLUGIN_PATH=/nowhere/at/all"}) {
+    const auto j = rlx({"doctor", "--json"}, wrong).json();
+    const std::string name = wrong.substr(0, wrong.find('='));
+    ASSERT_GE(j["problems"].size(), 1u) << wrong;
+    EXPECT_NE(j["problems"].dump().find(name == "RLX_DEVICE" ? "gpu9" : name), std::string::npos) << j["problems"];
+  }
+  EXPECT_EQ(rlx({"doctor", "--json"}, "RLX_TREADS=2").json()["unread"][0], "RLX_TREADS");
+}
+
+TEST(Commands, ElementsWithoutJsonNumberAreWords) {
+  const TempFolder folder;
+  put(folder / "g.rlx", "rlx 1\ngraph main(%0 \"x\": f64[4]) {\n  %1 = neg(%0) : f64[4]\n  return %1 \"y\"\n}\n");
+  const double inf = std::numeric_limits<double>::infinity(), values[] = {1, inf, -inf, std::nan("")};
+  formats::write_tensor(folder / "x.npy", HostTensor::from(DType::f64, {4}, values));
+  const std::vector<std::string> command{"run", folder / "g.rlx", "x=" + (folder / "x.npy")};
+  EXPECT_NE(rlx(command).out.find("[-1.0,-inf,inf,nan]"), std::string::npos) << rlx(command).out;
+  auto json = command;
+  json.push_back("--json");
+  EXPECT_EQ(rlx(json).json()["outputs"][0]["first_values"], nlohmann::json::array({-1.0, "-inf", "inf", "nan"}));
 }
 
 TEST(Commands, ManualsOfAllOperators) {

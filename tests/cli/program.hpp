@@ -66,10 +66,11 @@ inline std::string quoted(const std::string& s) {
   return q + "'";
 }
 
+/// `environment` holds assignments for the program, or a shell command that comes before it, as "ulimit -f 1;".
 inline Outcome rlx(const std::vector<std::string>& arguments, const std::string& environment = "") {
   const TempFolder folder;
   std::ostringstream command;
-  command << environment << " " << quoted(RLX_PROGRAM);
+  command << environment << " timeout -s KILL 120 " << quoted(RLX_PROGRAM);
   for (const std::string& a : arguments) command << " " << quoted(a);
   command << " >" << quoted(folder / "out") << " 2>" << quoted(folder / "err") << " </dev/null";
   const int status = std::system(command.str().c_str());
@@ -79,15 +80,15 @@ inline Outcome rlx(const std::vector<std::string>& arguments, const std::string&
 /// The command fails with this status, one JSON object with this type of error, and a message on standard error that
 /// holds `part`.
 inline void expect_refusal(std::vector<std::string> arguments, int status, const std::string& type,
-                           const std::string& part = "") {
-  const Outcome plain = rlx(arguments);
+                           const std::string& part = "", const std::string& environment = "") {
+  const Outcome plain = rlx(arguments, environment);
   std::string shown;
   for (const std::string& a : arguments) shown += a + " ";
   EXPECT_EQ(plain.status, status) << shown << "\n" << plain.err;
   EXPECT_TRUE(plain.out.empty() || status == 1) << shown << plain.out;
   EXPECT_NE(plain.err.find(part), std::string::npos) << shown << "\n" << plain.err;
   arguments.push_back("--json");
-  const Outcome json = rlx(arguments);
+  const Outcome json = rlx(arguments, environment);
   EXPECT_EQ(json.status, status) << shown;
   const auto error = json.json().value("error", nlohmann::json::object());
   EXPECT_EQ(error.value("type", ""), type) << shown << json.out;

@@ -24,12 +24,17 @@ Isa parse_isa(std::string_view text);
 struct Machine {
   std::string triple, cpu, features;
   Isa isa = Isa::generic;
+  /// Loads and stores are checked by LLVM's address pass; whoever links the code provides the sanitizer's runtime.
+  bool sanitize_address = false;
   int vector_bits() const { return isa == Isa::avx512 ? 512 : isa == Isa::avx2 ? 256 : 0; }
   /// Everything that changes the code, for cache keys.
-  std::string description() const { return triple + " " + cpu + " " + features + " " + std::string(name(isa)); }
+  std::string description() const {
+    return triple + " " + cpu + " " + features + " " + std::string(name(isa)) + (sanitize_address ? " asan" : "");
+  }
 };
 
-/// The highest level of this processor, and code for it at a level: throws DeviceError for a level that it lacks.
+/// The highest level of this processor, and code for it at a level: throws DeviceError for a level that it lacks. The
+/// code is sanitized where this library is.
 Isa best_host_isa();
 Machine host_machine(Isa isa);
 

@@ -39,6 +39,9 @@ Machine host_machine(Isa isa) {
     m.cpu = take(LLVMGetHostCPUName());
     m.features = take(LLVMGetHostCPUFeatures());
   }
+#ifdef RLX_ADDRESS_SANITIZER
+  m.sanitize_address = true;
+#endif
   return m;
 }
 

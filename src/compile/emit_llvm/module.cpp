@@ -93,12 +93,21 @@ ModulePtr emit_module(const Graph& g, LLVMContextRef context, LLVMTargetMachineR
 
 // Emission makes the code's shape (lanes, unrolling, fma); passes only clean up. The default pipelines cost several
 // times as much and would vectorise and unroll again.
-void optimise(LLVMModuleRef m, LLVMTargetMachineRef tm) {
+void optimise(LLVMModuleRef m, LLVMTargetMachineRef tm, const Machine& machine) {
+  std::string passes =
+      "function(early-cse<memssa>,instcombine<no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),early-cse,"
+      "simplifycfg,adce)";
+  if (machine.sanitize_address) {
+    constexpr std::string_view attribute = "sanitize_address";
+    const unsigned kind = LLVMGetEnumAttributeKindForName(attribute.data(), attribute.size());
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
+      if (!LLVMIsDeclaration(f))
+        LLVMAddAttributeAtIndex(f, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
+                                LLVMCreateEnumAttribute(LLVMGetModuleContext(m), kind, 0));
+    passes += ",asan";
+  }
   const LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  const LLVMErrorRef error = LLVMRunPasses(m,
-                                           "function(early-cse<memssa>,instcombine<no-verify-fixpoint>,loop-mssa(licm<"
-                                           "allowspeculation>),early-cse,simplifycfg,adce)",
-                                           tm, options);
+  const LLVMErrorRef error = LLVMRunPasses(m, passes.c_str(), tm, options);
   LLVMDisposePassBuilderOptions(options);
   throw_if("passes", error);
 }
@@ -128,7 +137,7 @@ std::vector<std::byte> emit_object(const Graph& lir, const Machine& machine) {
   const TargetMachinePtr tm = make_target_machine(machine);
   const Context context(LLVMContextCreate());
   const ModulePtr m = emit_module(lir, context.get(), tm.get(), machine);
-  optimise(m.get(), tm.get());
+  optimise(m.get(), tm.get(), machine);
   return object_of(m.get(), tm.get());
 }
 
@@ -136,7 +145,7 @@ std::string emit_text(const Graph& lir, const Machine& machine, bool optimised) 
   const TargetMachinePtr tm = make_target_machine(machine);
   const Context context(LLVMContextCreate());
   const ModulePtr m = emit_module(lir, context.get(), tm.get(), machine);
-  if (optimised) optimise(m.get(), tm.get());
+  if (optimised) optimise(m.get(), tm.get(), machine);
   const Message text(LLVMPrintModuleToString(m.get()));
   return text.get();
 }

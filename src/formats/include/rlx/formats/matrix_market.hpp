@@ -2,7 +2,8 @@
 //
 // Beyond the standard these are read: comments, also behind an entry, and blank lines anywhere; CRLF and CR line ends;
 // tabs; upper case; Fortran exponents (1.0D+05, 1.5d3, 1.0+5); plus signs; a byte order mark; a missing last newline;
-// entries of the upper triangle of a symmetric file. What contradicts itself is refused with FormatError.
+// entries of the upper triangle of a symmetric file; a number too small for f64 (1e-999) as zero, as strtod reads it.
+// What contradicts itself is refused with FormatError, and so are a number beyond f64, infinities and NaN.
 #pragma once
 #include <rlx/formats/sparse.hpp>
 

@@ -17,4 +17,9 @@ RLX_API HostTensor read_tensor(const std::string& place);
 /// tensor is called "tensor". What a format cannot hold is an ArgumentError; .mtx reads back as f64 or c128.
 RLX_API void write_tensor(const std::string& place, const HostTensor& tensor);
 
+/// What write_tensor would refuse of a tensor of this type and rank, found before it is computed: an unknown extension,
+/// a bad name, a type or rank that the format has not (ArgumentError), a folder or file that cannot be written, an
+/// existing file that is broken (FormatError). Leaves everything as it was.
+RLX_API void check_writable(const std::string& place, DType dtype, int rank);
+
 }  // namespace rlx::formats

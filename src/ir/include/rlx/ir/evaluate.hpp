@@ -4,11 +4,18 @@
 #include <rlx/ir/host_value.hpp>
 #include <rlx/ir/registry.hpp>
 
+#include <functional>
+
 namespace rlx {
+
+/// Sees each node that runs by its reference, with its operands and the constant types of its results, before it does;
+/// may throw.
+using NodeWatch = std::function<void(const Node&, std::span<const HostValue> operands, std::span<const Type> results)>;
 
 /// Evaluates a HIR or MIR graph; composites by their decomposition. Arguments must have the input types, whose symbols
 /// they bind. Throws ArgumentError on a count or type that does not fit.
-RLX_API HostValues evaluate(const Graph& g, const Registry& registry, std::span<const HostValue> arguments);
+RLX_API HostValues evaluate(const Graph& g, const Registry& registry, std::span<const HostValue> arguments,
+                            const NodeWatch& watch = {});
 
 /// Values of the symbols that make `declared` equal to `actual`; throws ArgumentError where they cannot be equal.
 RLX_API void bind_symbols(const Type& declared, const Type& actual, const std::string& what, Bindings& bindings);

@@ -7,7 +7,7 @@ namespace rlx {
 /// A line of the user's source and a node by its first result ("%17"). What is not known is empty.
 struct ErrorSite {
   std::string file{};
-  std::uint32_t line = 0;
+  std::uint64_t line = 0;  ///< From 1; 0 where it is not known.
   std::string node{};
 };
 

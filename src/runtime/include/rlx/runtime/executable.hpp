@@ -47,8 +47,4 @@ class RLX_API Executable {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Memory that this process may still take: the least of what the machine has available, the cgroup's room and
-/// RLX_MEMORY_LIMIT (bytes, or with a suffix K, M or G).
-RLX_API std::int64_t available_memory();
-
 }  // namespace rlx::runtime

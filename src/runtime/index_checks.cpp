@@ -1,0 +1,66 @@
+#include "runtime/index_checks.hpp"
+
+#include <rlx/ir/op.hpp>
+#include <rlx/ops/attributes.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace rlx::runtime {
+namespace {
+
+bool contains(const std::vector<int>& list, int d) { return std::find(list.begin(), list.end(), d) != list.end(); }
+
+/// Component k of an index vector must lie in [0, room[k]).
+CheckReport first_outside(const char* what, const HostTensor& indices, int vector_dim,
+                          const std::vector<std::int64_t>& room) {
+  std::int64_t stride = 1;  // between the components of a vector
+  for (std::size_t d = static_cast<std::size_t>(vector_dim) + 1; d < indices.shape().size(); ++d)
+    stride *= indices.shape()[d];
+  const auto components = static_cast<std::int64_t>(room.size());
+  for (std::int64_t i = 0; i < indices.numel(); ++i) {
+    const std::int64_t index = indices.get_i64(i);
+    if (index < 0 || index >= room[static_cast<std::size_t>(i / stride % components)]) return {what, index};
+  }
+  return {};
+}
+
+CheckReport check_gather(const ops::GatherAttrs& a, const HostTensor& x, const HostTensor& indices) {
+  std::vector<std::int64_t> room;
+  for (int d : a.start_index_map)
+    room.push_back(x.shape()[static_cast<std::size_t>(d)] - a.slice_sizes[static_cast<std::size_t>(d)].constant() + 1);
+  return room.empty() ? CheckReport{} : first_outside("gather index", indices, a.index_vector_dim, room);
+}
+
+CheckReport check_scatter(const ops::ScatterAttrs& a, const HostTensor& x, const HostTensor& indices,
+                          const HostTensor& updates) {
+  std::vector<std::int64_t> window(x.shape().size(), 1);
+  std::size_t next = 0;
+  for (std::size_t d = 0; d < window.size(); ++d)
+    if (!contains(a.inserted_window_dims, static_cast<int>(d)) && !contains(a.input_batching_dims, static_cast<int>(d)))
+      window[d] = updates.shape()[static_cast<std::size_t>(a.update_window_dims[next++])];
+  std::vector<std::int64_t> room;
+  for (int d : a.scatter_dims_to_operand_dims)
+    room.push_back(x.shape()[static_cast<std::size_t>(d)] - window[static_cast<std::size_t>(d)] + 1);
+  return room.empty() ? CheckReport{} : first_outside("scatter index", indices, a.index_vector_dim, room);
+}
+
+bool empty(const Type& t) { return std::get<TensorType>(t).numel().constant() == 0; }
+
+}  // namespace
+
+CheckReport check_indices(const Node& n, std::span<const HostValue> in, std::span<const Type> results) {
+  const auto tensor = [&](std::size_t i) -> const HostTensor& { return std::get<HostTensor>(in[i]); };
+  // Where nothing is read or written no index is looked at.
+  if (const auto* a = n.attrs.get_if<ops::GatherAttrs>())
+    return empty(results[0]) ? CheckReport{} : check_gather(*a, tensor(0), tensor(1));
+  if (const auto* a = n.attrs.get_if<ops::ScatterAttrs>())
+    return tensor(2).numel() == 0 ? CheckReport{} : check_scatter(*a, tensor(0), tensor(1), tensor(2));
+  if (n.attrs.get_if<ops::SegmentReduceAttrs>())
+    return empty(results[0]) ? CheckReport{}
+                             : first_outside("segment offset", tensor(1), tensor(1).rank(), {tensor(0).shape()[0] + 1});
+  return {};
+}
+
+}  // namespace rlx::runtime
