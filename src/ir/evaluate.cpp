@@ -39,6 +39,9 @@ class Evaluator {
   }
 
  private:
+  /// With the symbols of dimensions and types replaced by what the arguments bind.
+  AnyAttrs attributes(const Node& n) const { return bindings_.empty() ? n.attrs : n.attrs.substitute(bindings_); }
+
   HostValue& slot(ValueId v) { return values_[static_cast<std::size_t>(v)]; }
 
   void step(const Node& n) {
@@ -61,8 +64,9 @@ class Evaluator {
     Types results;
     for (ValueId v : n.results) results.push_back(substitute(graph_.type(v), bindings_));
     if (watch_) watch_(n, in, results);
-    return n.op->reference(
-        n.attrs, {in, results, [&](std::size_t i, std::span<const HostValue> a) { return run(n.regions.at(i), a); }});
+    return n.op->reference(attributes(n), {in, results, [&](std::size_t i, std::span<const HostValue> a) {
+                                             return run(n.regions.at(i), a);
+                                           }});
   }
 
   // The decomposition is made for the actual types, so that no symbol of the caller enters it.
@@ -71,7 +75,7 @@ class Evaluator {
     Builder b(body, registry_);
     Values arguments;
     for (const HostValue& v : in) arguments.push_back(b.input(type_of(v), "a" + std::to_string(arguments.size())));
-    for (const Value& v : n.op->decompose(b, n.attrs, arguments))
+    for (const Value& v : n.op->decompose(b, attributes(n), arguments))
       b.output(v, "r" + std::to_string(body.outputs().size()));
     const Bindings none;
     return Evaluator(body, registry_, none, watch_).run(Graph::top, in);

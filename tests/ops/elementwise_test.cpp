@@ -5,6 +5,8 @@
 #include <rlx/ops/build.hpp>
 #include <rlx/ops/register.hpp>
 
+#include "api/conformance/compare.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -89,21 +91,6 @@ HostTensor call(std::string_view op, const std::vector<HostTensor>& in, const An
   return call(registry().get(op), attrs, in);
 }
 
-double unit(DType t) {
-  switch (real_of(t)) {
-    case DType::f64:
-      return 0x1p-52;
-    case DType::f32:
-      return 0x1p-23;
-    case DType::f16:
-      return 0x1p-10;
-    case DType::bf16:
-      return 0x1p-7;
-    default:
-      return 0;
-  }
-}
-
 bool same(double a, double b) { return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b); }
 
 TEST(Elementwise, SamplesHold) {
@@ -129,19 +116,7 @@ TEST(Elementwise, SamplesHold) {
       const HostTensor y = call(*op, s.attrs, in);
       if (s.expect.empty()) continue;
       ++literal;
-      const std::vector<double> got = elements(y);
-      // Through the type, so that limits of 64-bit integers and roundings of small floats come out alike.
-      const std::vector<double> want = elements(make_tensor(y.dtype(), y.shape(), s.expect[0]));
-      ASSERT_EQ(got.size(), s.expect[0].size()) << where;
-      double scale = 0;
-      for (double w : want)
-        if (std::isfinite(w)) scale = std::max(scale, std::fabs(w));
-      const double rtol = s.rtol < 0 ? 8 * unit(y.dtype()) : s.rtol;
-      for (std::size_t i = 0; i < got.size(); ++i) {
-        const bool close =
-            rtol == 0 || !std::isfinite(want[i]) ? same(got[i], want[i]) : std::fabs(got[i] - want[i]) <= rtol * scale;
-        EXPECT_TRUE(close) << where << "[" << i << "]: " << got[i] << " is not " << want[i];
-      }
+      EXPECT_EQ(conformance::literal_difference({y}, s), "") << where;
     }
     EXPECT_GT(literal, 0) << op->name() << " has no literal sample";
     for (const ConstraintDoc& c : op->constraints())

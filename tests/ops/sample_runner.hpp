@@ -98,20 +98,6 @@ HostValues run(const std::vector<HostTensor>& in, F body) {
   return run(g, in);
 }
 
-inline double unit(DType t) {
-  switch (real_of(t)) {
-    case DType::f64:
-      return 0x1p-52;
-    case DType::f32:
-      return 0x1p-23;
-    case DType::f16:
-      return 0x1p-10;
-    case DType::bf16:
-      return 0x1p-7;
-    default:
-      return 0;
-  }
-}
 inline bool is_smooth(DType t) { return t == DType::f64 || t == DType::c128; }
 
 }  // namespace rlx::testing

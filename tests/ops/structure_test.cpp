@@ -312,5 +312,22 @@ TEST(Symbols, MeanDividesByTheBoundSize) {
   EXPECT_EQ(elements(run(g, {f64_of({4}, {1, 2, 3, 6})})[0]), (Reals{3}));
 }
 
+TEST(Symbols, AttributesTakeTheBoundSizes) {
+  Graph g;
+  Builder b(g, registry());
+  const Dim n = Dim::symbol("n");
+  g.symbols["n"] = {2, 1000, 1};
+  const Value x = b.input(f64({n}), "x"), key = b.input(tensor(DType::u32, {2}), "key"),
+              counter = b.input(tensor(DType::u64, {}), "counter");
+  b.output(slice(x, {n - 2}, {n}), "last");
+  b.output(b.emit1("rng_uniform", {key, counter}, RngRealAttrs{DType::f64, {n, 2}}), "u");
+  const std::vector<HostTensor> random{tensor_of(DType::u32, {2}, {1, 2}), tensor_of(DType::u64, {}, {0})};
+  const HostValues y = run(g, {f64_of({5}, {1, 2, 3, 4, 5}), random[0], random[1]});
+  EXPECT_EQ(elements(y[0]), (Reals{4, 5}));
+  const HostValues u =
+      run(random, [](Builder& c, ValuesIn in) { return c.emit("rng_uniform", in, RngRealAttrs{DType::f64, {5, 2}}); });
+  EXPECT_EQ(elements(y[1]), elements(u[0]));
+}
+
 }  // namespace
 }  // namespace rlx::testing
