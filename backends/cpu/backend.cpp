@@ -161,7 +161,10 @@ class HostDevice final : public CpuDevice {
  private:
   static emit_llvm::Isa isa_from_environment() {
     const char* pinned = std::getenv("RLX_ISA");
-    return pinned && *pinned ? emit_llvm::parse_isa(pinned) : emit_llvm::best_host_isa();
+    if (!pinned || !*pinned) return emit_llvm::best_host_isa();
+    try {
+      return emit_llvm::parse_isa(pinned);
+    } catch (const ArgumentError& e) { throw ArgumentError(std::string("RLX_ISA: ") + e.what()); }
   }
   emit_llvm::Machine machine_;
   runtime::DiskCache cache_;

@@ -2,6 +2,8 @@
 
 #include "context.hpp"
 
+#include <rlx/ir/memory.hpp>
+
 namespace rlx::cli {
 
 static Preference preference(const std::string& text) {
@@ -23,6 +25,7 @@ void CompileFlags::add_to(CLI::App& command, bool checks) {
 }
 
 CompileOptions CompileFlags::options() const {
+  available_memory();  // A malformed limit is refused here, however little will be asked of it.
   CompileOptions o;
   o.checked = true;
   o = options_from_environment(std::move(o));

@@ -218,6 +218,43 @@ void write_dataset(hid_t file, const std::string& path, const std::string& name,
     fail(path, "cannot write the dataset " + in_quotes(name));
 }
 
+// A file that HDF5 writes in memory. On a disk that is full a close fails, is tried again when the process ends, and
+// crashes it; so the library never writes to a disk.
+class MemoryFile {
+ public:
+  /// With this content, or a new file where there is none.
+  MemoryFile(const std::string& path, std::string_view content)
+      : path_(path), access_(in_memory(content)), file_(open(path, content.empty(), access_), H5Fclose) {
+    if (file_ < 0) fail(path, content.empty() ? "cannot create as HDF5" : "cannot open as HDF5");
+  }
+  operator hid_t() const { return file_; }
+
+  void write_to(PendingFile& out) const {
+    void* memory = nullptr;  // the driver gives the address of its pointer
+    hsize_t bytes = 0;
+    if (H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0 || H5Fget_filesize(file_, &bytes) < 0 ||
+        H5Fget_vfd_handle(file_, access_, &memory) < 0 || !memory)
+      fail(path_, "cannot write");
+    out.write(*static_cast<void**>(memory), static_cast<std::size_t>(bytes));
+  }
+
+ private:
+  static Handle in_memory(std::string_view content) {
+    constexpr std::size_t increment = 1 << 20;
+    Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    H5Pset_fapl_core(access, increment, false);
+    if (!content.empty()) H5Pset_file_image(access, const_cast<char*>(content.data()), content.size());  // copied
+    return access;
+  }
+  static hid_t open(const std::string& path, bool fresh, hid_t access) {
+    return fresh ? H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)
+                 : H5Fopen(path.c_str(), H5F_ACC_RDWR, access);
+  }
+
+  const std::string& path_;
+  const Handle access_, file_;
+};
+
 }  // namespace
 
 void check_hdf5_entry(const std::string& name, DType t, int rank) {
@@ -280,10 +317,9 @@ std::vector<std::string> list_hdf5(const std::string& path) {
 void write_hdf5(const std::string& path, const std::map<std::string, HostTensor>& datasets) {
   const Quiet quiet;
   PendingFile out(path);
-  Handle file(H5Fcreate(out.path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
-  if (file < 0) fail(path, "cannot create as HDF5");
+  const MemoryFile file(path, {});
   for (const auto& [name, tensor] : datasets) write_dataset(file, path, name, tensor);
-  if (!file.close()) fail(path, "cannot write");
+  file.write_to(out);
   out.commit();
 }
 
@@ -291,10 +327,7 @@ void update_hdf5(const std::string& path, const std::string& dataset, const Host
   check_name(dataset);
   const Quiet quiet;
   PendingFile out(path);
-  out.write(MappedFile::open(path)->bytes());
-  out.flush();
-  Handle file(H5Fopen(out.path().c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
-  if (file < 0) fail(path, "cannot open as HDF5");
+  const MemoryFile file(path, MappedFile::open(path)->bytes());
   bool replaces = false;
   {
     const Handle old(H5Oopen(file, dataset.c_str(), H5P_DEFAULT), H5Oclose);
@@ -305,7 +338,7 @@ void update_hdf5(const std::string& path, const std::string& dataset, const Host
   if (replaces && H5Ldelete(file, dataset.c_str(), H5P_DEFAULT) < 0)
     fail(path, "cannot replace the dataset " + in_quotes(dataset));
   write_dataset(file, path, dataset, tensor);
-  if (!file.close()) fail(path, "cannot write");
+  file.write_to(out);
   out.commit();
 }
 

@@ -175,9 +175,10 @@ class Executable::Impl {
     arenas_.pop_back();
     return b;
   }
-  void give_arena(Block b) {
+  void give_arena(Block b) noexcept try {
     const std::lock_guard lock(mutex_);
     arenas_.push_back(std::move(b));
+  } catch (...) {  // No room to keep it: it is released, and the next call takes another.
   }
 
   // One call: its memory and its resources.

@@ -156,12 +156,12 @@ TEST_F(BadInput, SaysWhere) {
   EXPECT_EQ(verify["line"], 3);
   EXPECT_EQ(verify["node"], "%1");
   EXPECT_EQ(verify["op"], "add");
-  const std::string text = file("A.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n3 1 1.0\n");
+  const std::string text = file("A.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n3 1 1.0\n");
   const auto format = rlx({"solve", text, "--json"}).json()["error"];
   EXPECT_EQ(format["type"], "FormatError");
   EXPECT_EQ(format["file"], text);
-  EXPECT_EQ(format["line"], 3);
-  EXPECT_EQ(format["offset"], 52);
+  EXPECT_EQ(format["line"], 4);
+  EXPECT_EQ(format["offset"], 58);
 }
 
 TEST_F(BadInput, IsQuotedInShort) {

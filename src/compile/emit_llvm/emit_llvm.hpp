@@ -27,9 +27,9 @@ struct Machine {
   /// Loads and stores are checked by LLVM's address pass; whoever links the code provides the sanitizer's runtime.
   bool sanitize_address = false;
   int vector_bits() const { return isa == Isa::avx512 ? 512 : isa == Isa::avx2 ? 256 : 0; }
-  /// Everything that changes the code, for cache keys.
+  /// Everything that changes the code, for cache keys; the level comes last.
   std::string description() const {
-    return triple + " " + cpu + " " + features + " " + std::string(name(isa)) + (sanitize_address ? " asan" : "");
+    return triple + " " + cpu + " " + features + (sanitize_address ? " asan " : " ") + std::string(name(isa));
   }
 };
 
