@@ -73,7 +73,7 @@ int main(int argc, char** argv) try {
   } catch (const std::exception& e) { status = failed(context, e, 1); }
   // What was printed may be the only copy of a result: a full disk or a closed pipe is a failure.
   std::cout.flush();
-  if (!std::cout || std::fflush(stdout) != 0) {
+  if (!std::cout || std::fflush(stdout) != 0 || std::ferror(stdout)) {  // ferror: of an earlier flush
     std::cerr << "rlx: the output could not be written\n";
     return 1;
   }

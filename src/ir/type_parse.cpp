@@ -136,7 +136,12 @@ void parse_options(TextCursor& in, TensorType& t) {
 }
 
 TensorType parse_tensor(TextCursor& in, DType dtype) {
+  const std::size_t shape_at = in.offset();
   TensorType t = tensor(dtype, parse_shape(in));
+  std::int64_t count = 1;
+  for (const Dim& d : t.shape)
+    if (d.is_constant() && d.constant() > 0 && __builtin_mul_overflow(count, d.constant(), &count))
+      TextCursor::fail_at(shape_at, "tensor has more than 2^63 elements");
   if (in.accept_adjacent('@')) {
     const std::size_t at = in.offset();
     const auto space = parse_space(in.name());

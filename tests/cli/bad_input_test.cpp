@@ -148,6 +148,9 @@ TEST_F(BadInput, OfOptionsThatDoNotApply) {
 }
 
 TEST_F(BadInput, SaysWhere) {
+  expect_refusal(
+      {"report", file("huge.rlx", "rlx 1\ngraph main(%0 \"x\": f64[4294967296,4294967296]) {\n  return %0 \"y\"\n}\n")},
+      1, "FormatError", "huge.rlx:2: tensor has more than 2^63 elements");
   const std::string graph =
       file("g.rlx", "rlx 1\ngraph main(%0 \"x\": f64[2]) {\n  %1 = add(%0, %0) : f64[3]\n  return %1 \"y\"\n}\n");
   const auto verify = rlx({"report", graph, "--json"}).json()["error"];

@@ -59,6 +59,14 @@ TEST(Limits, OfFileSizeAreWriteErrors) {
   EXPECT_EQ(rlx({"solve", grid, "--method", "cg"}, cache).status, 0);  // The cache keeps nothing; nothing else does.
 }
 
+TEST(Limits, OutputThatCannotBeWrittenIsAFailure) {
+  for (const std::string& command : {"solve " + quoted(west), "solve " + quoted(west) + " --json", std::string("ops"),
+                                     std::string("devices"), std::string("doctor --json")}) {
+    const int status = std::system((quoted(RLX_PROGRAM) + " " + command + " >/dev/full 2>/dev/null").c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 1) << command;
+  }
+}
+
 TEST(Limits, CacheFoldersThatCannotBeUsed) {
   const TempFolder folder;
   put(folder / "file", "no folder");
