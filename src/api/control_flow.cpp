@@ -47,6 +47,15 @@ Handles apply_if(const Handle& predicate, const Handles& arguments, const Frame&
   });
 }
 
+Handles apply_checkpoint(const Frame& f, const Handles& arguments) {
+  Operands o(arguments);
+  const auto own = o.add(f);
+  return build(o.all, [&](Builder& b, ValuesIn in) {
+    const RegionBody body = region_of(b, f, 0, o.shared, own);
+    return b.emit("checkpoint", in, {}, {&body, 1});
+  });
+}
+
 Handles apply_while(const Handles& state, const Frame& condition, const Frame& body, std::int64_t max_trips) {
   Operands o(state);
   const auto c = o.add(condition), s = o.add(body);

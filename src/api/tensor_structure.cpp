@@ -101,9 +101,10 @@ Tensor dynamic_update_slice(const Tensor& x, const Tensor& update, const Tensors
     return build1({x}, [keep, at = axes_of(x, std::move(axes))](ValuesIn v) { return ops::op(v[0], at, keep); }); \
   }
 RLX_TENSOR_REDUCE(sum, reduce_sum)
-RLX_TENSOR_REDUCE(prod, reduce_prod) RLX_TENSOR_REDUCE(max, reduce_max) RLX_TENSOR_REDUCE(min, reduce_min)
-    RLX_TENSOR_REDUCE(mean, mean) RLX_TENSOR_REDUCE(var, var) RLX_TENSOR_REDUCE(logsumexp, logsumexp)
-        RLX_TENSOR_REDUCE(all, reduce_and) RLX_TENSOR_REDUCE(any, reduce_or)
+RLX_TENSOR_REDUCE(prod, reduce_prod)
+RLX_TENSOR_REDUCE(max, reduce_max) RLX_TENSOR_REDUCE(min, reduce_min) RLX_TENSOR_REDUCE(mean, mean)
+    RLX_TENSOR_REDUCE(var, var) RLX_TENSOR_REDUCE(logsumexp, logsumexp) RLX_TENSOR_REDUCE(all, reduce_and)
+        RLX_TENSOR_REDUCE(any, reduce_or)
 #undef RLX_TENSOR_REDUCE
 
             Tensor argmax(const Tensor& x, int axis) {
@@ -120,6 +121,9 @@ Tensor softmax(const Tensor& x, int axis) {
 }
 Tensor log_softmax(const Tensor& x, int axis) {
   return build1({x}, [at = axis_of(x, axis)](ValuesIn v) { return ops::log_softmax(v[0], at); });
+}
+Tensor stop_gradient(const Tensor& x) {
+  return build1({x}, [](ValuesIn v) { return ops::stop_gradient(v[0]); });
 }
 Tensor norm(const Tensor& x) {
   return build1({x}, [](ValuesIn v) { return ops::sqrt(ops::sum_all(ops::real(ops::mul(v[0], ops::conj(v[0]))))); });

@@ -227,6 +227,11 @@ Values scan(ValuesIn state, ValuesIn sequences, ValuesIn invariants, const Regio
                         reverse};
   return sequences[0].builder->emit("scan", all, attrs, {&body, 1});
 }
+Values checkpoint(ValuesIn operands, const RegionBody& body) {
+  return builder_of(operands, "checkpoint").emit("checkpoint", operands, {}, {&body, 1});
+}
+Values barrier(ValuesIn values) { return values.empty() ? Values{} : values[0].builder->emit("barrier", values); }
+Value stop_gradient(Value x) { return x.builder->emit1("stop_gradient", {x}); }
 
 // --- Composites that belong to no family.
 Value softmax(Value x, int axis) { return x.builder->emit1("softmax", {x}, AxisAttrs{axis}); }

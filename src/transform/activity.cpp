@@ -65,11 +65,13 @@ Mask reached_results(const Graph& g, const Node& n, const Mask& operands, Along 
       out.assign(n.results.size(), any(operands));
       break;
     case Control::if_:
-      if (operands[0]) {
+    case Control::checkpoint:
+      if (control_of(n) == Control::if_ && operands[0]) {
         out.assign(n.results.size(), true);
         break;
       }
-      for (RegionId r : n.regions) merge(out, reached_by_region(g, r, tail(operands, 1), along), out.size());
+      for (RegionId r : n.regions)
+        merge(out, reached_by_region(g, r, tail(operands, predicates_of(n)), along), out.size());
       break;
     case Control::while_:
       out = reached_state(g, n, operands, along);
@@ -94,9 +96,10 @@ Mask needed_operands(const Graph& g, const Node& n, const Mask& results) {
       out.assign(n.operands.size(), any(results));
       break;
     case Control::if_:
+    case Control::checkpoint:
       for (RegionId r : n.regions) {
         const Mask arguments = needed_by_region(g, r, results);
-        merge(out, arguments, arguments.size(), 1);
+        merge(out, arguments, arguments.size(), predicates_of(n));
       }
       break;
     case Control::while_:

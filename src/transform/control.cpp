@@ -36,11 +36,15 @@ Values joined(std::initializer_list<ValuesIn> lists) {
 
 Control control_of(const Node& n) {
   const std::string_view name = n.op->name();
-  return name == "if"      ? Control::if_
-         : name == "while" ? Control::while_
-         : name == "scan"  ? Control::scan
-                           : Control::none;
+  return name == "if"           ? Control::if_
+         : name == "while"      ? Control::while_
+         : name == "scan"       ? Control::scan
+         : name == "checkpoint" ? Control::checkpoint
+                                : Control::none;
 }
+
+bool is_branch(const Node& n) { return control_of(n) == Control::if_ || control_of(n) == Control::checkpoint; }
+std::size_t predicates_of(const Node& n) { return control_of(n) == Control::if_ ? 1 : 0; }
 
 Loop loop_of(const Node& n) {
   Loop l{};

@@ -21,8 +21,12 @@ Values pick(ValuesIn values, const Mask& m);
 Values spread(ValuesIn picked, const Mask& m);
 Values joined(std::initializer_list<ValuesIn> lists);
 
-enum class Control { none, if_, while_, scan };
+enum class Control { none, if_, while_, scan, checkpoint };
 Control control_of(const Node& n);
+/// Whether the regions run at most once, on the operands behind the first `predicates_of`: `if` and `checkpoint`.
+bool is_branch(const Node& n);
+/// Operands that decide which region runs and that no region gets.
+std::size_t predicates_of(const Node& n);
 
 /// Operands of a loop: carried state, sequences (scan only), invariants. Arguments of its regions are in the same
 /// order.

@@ -8,16 +8,16 @@ Pushed split(ValuesIn all, std::size_t results, const Mask& m) {
   return {joined({all.first(results)}), spread(all.subspan(results), m)};
 }
 
-Pushed if_push(Builder& b, const Graph& g, const Node& n, ValuesIn in, ValuesIn tangents) {
-  const Mask given = present(tangents.subspan(1)), results = reached_results(g, n, present(tangents), Along::tangents);
+Pushed branch_push(Builder& b, const Graph& g, const Node& n, ValuesIn in, ValuesIn tangents) {
+  const ValuesIn pushed = tangents.subspan(predicates_of(n));
+  const Mask given = present(pushed), results = reached_results(g, n, present(tangents), Along::tangents);
   std::vector<RegionBody> bodies;
   for (RegionId r : n.regions)
     bodies.push_back([&, r](ValuesIn a) {
       const Pushed p = push_region(b, g, r, a.first(given.size()), spread(a.subspan(given.size()), given));
       return joined({p.results, instantiated(p.tangents, p.results, results)});
     });
-  return split(b.emit("if", joined({in, pick(tangents.subspan(1), given)}), n.attrs, bodies), n.results.size(),
-               results);
+  return split(b.emit(n.op->name(), joined({in, pick(pushed, given)}), n.attrs, bodies), n.results.size(), results);
 }
 
 /// Arguments of a loop with tangents: state, its tangents, sequences, theirs, invariants, theirs.
@@ -90,7 +90,7 @@ Pushed control_push(Builder& b, const Graph& g, const Node& n, ValuesIn in, Valu
     case Control::while_:
       return while_push(b, g, n, in, tangents);
     default:
-      return if_push(b, g, n, in, tangents);
+      return branch_push(b, g, n, in, tangents);
   }
 }
 

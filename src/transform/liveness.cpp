@@ -36,12 +36,13 @@ void Liveness::visit(NodeId id) {
       for (ValueId a : g_.region(r).arguments) mark(a);
       region(r, Mask(g_.region(r).results.size(), true));
     }
-  } else if (control_of(n) == Control::if_) {
-    mark(n.operands[0]);
+  } else if (is_branch(n)) {
+    const std::size_t predicates = predicates_of(n);
+    for (std::size_t i = 0; i < predicates; ++i) mark(n.operands[i]);
     for (RegionId r : n.regions) {
       region(r, results);
-      for (std::size_t i = 1; i < n.operands.size(); ++i)
-        if (value(g_.region(r).arguments[i - 1])) mark(n.operands[i]);
+      for (std::size_t i = predicates; i < n.operands.size(); ++i)
+        if (value(g_.region(r).arguments[i - predicates])) mark(n.operands[i]);
     }
   } else {
     loop(n);

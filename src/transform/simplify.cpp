@@ -134,13 +134,16 @@ class Simplifier {
   void control(const Node& n) {
     const Mask results = live_.of(n.results);
     AnyAttrs attrs = n.attrs;
-    const bool branch = control_of(n) == Control::if_;
+    const std::size_t predicates = predicates_of(n);
     Mask kept(n.operands.size(), false);
-    if (branch) kept[0] = true;
-    for (std::size_t i = branch ? 1 : 0; i < kept.size(); ++i) {
-      for (RegionId r : n.regions) kept[i] = kept[i] || live_.value(g_.region(r).arguments[i - (branch ? 1 : 0)]);
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      if (i < predicates) {
+        kept[i] = true;
+        continue;
+      }
+      for (RegionId r : n.regions) kept[i] = kept[i] || live_.value(g_.region(r).arguments[i - predicates]);
     }
-    if (!branch) {
+    if (!is_branch(n)) {
       const Loop l = loop_of(n);
       for (std::size_t i = 0; i < l.carried; ++i) kept[i] = results[i];
       attrs = control_of(n) == Control::scan ? AnyAttrs(pruned(l, kept)) : AnyAttrs(pruned_while(l, kept));
@@ -148,8 +151,8 @@ class Simplifier {
     Values operands;
     for (std::size_t i = 0; i < kept.size(); ++i)
       if (kept[i]) operands.push_back(map_.at(n.operands[i]));
-    const Mask arguments(kept.begin() + (branch ? 1 : 0), kept.end());
-    if (branch && folds_)
+    const Mask arguments(kept.begin() + static_cast<std::ptrdiff_t>(predicates), kept.end());
+    if (predicates > 0 && folds_)
       if (const auto p = splat(operands[0]))
         return inlined(n, p->get_i64(0) != 0 ? 0 : 1, ValuesIn(operands).subspan(1), arguments, results);
     std::vector<RegionBody> bodies;

@@ -7,12 +7,18 @@
 namespace rlx::transform {
 namespace {
 
-// --- if: the chosen branch again, then in reverse.
-Values if_pull(const ControlPull& c) {
+// --- if and checkpoint: the chosen region again, then in reverse.
+Values branch_pull(const ControlPull& c) {
+  const auto predicates = static_cast<std::ptrdiff_t>(predicates_of(c.n));
+  AnyAttrs attrs = c.n.attrs;
+  if (control_of(c.n) == Control::checkpoint) {
+    if (region_has_effect(c.g, c.n.regions[0])) refuse(c.n, "vjp", "it has effects, which cannot be done twice");
+    attrs = ops::CheckpointAttrs{.recomputes = true};
+  }
   Mask wanted = needed_operands(c.g, c.n, present(c.cotangents));
   for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = wanted[i] && c.wanted[i];
   if (!any(wanted)) return Values(c.in.size());
-  const Mask branch_wanted(wanted.begin() + 1, wanted.end()), given = present(c.cotangents);
+  const Mask branch_wanted(wanted.begin() + predicates, wanted.end()), given = present(c.cotangents);
   std::vector<RegionBody> bodies;
   for (RegionId r : c.n.regions)
     bodies.push_back([&, r](ValuesIn a) {
@@ -21,7 +27,7 @@ Values if_pull(const ControlPull& c) {
           pull_region(c.b, c.g, r, arguments, branch_wanted, spread(a.subspan(branch_wanted.size()), given));
       return instantiated(pulled, arguments, branch_wanted);
     });
-  return spread(c.b.emit("if", joined({c.in, pick(c.cotangents, given)}), c.n.attrs, bodies), wanted);
+  return spread(c.b.emit(c.n.op->name(), joined({c.in, pick(c.cotangents, given)}), attrs, bodies), wanted);
 }
 
 /// What the reverse of a loop forms: cotangents of state that some trip needs, and of sequences and invariants.
@@ -210,7 +216,7 @@ Values control_pull(const ControlPull& c) {
     case Control::while_:
       return while_pull(c);
     default:
-      return if_pull(c);
+      return branch_pull(c);
   }
 }
 

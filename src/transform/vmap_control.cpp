@@ -43,11 +43,13 @@ Mask batched(std::span<const int> axes) {
 /// A predicate [size], stretched over the further dimensions of a value that is batched in front.
 Value over(Value predicate, Value like) { return ops::broadcast(predicate, like.shape(), {0}); }
 
-Batched if_batch(const BatchContext& c, const Node& n, ValuesIn in, std::span<const int> axes) {
+Batched branch_batch(const BatchContext& c, const Node& n, ValuesIn in, std::span<const int> axes) {
+  const std::size_t predicates = predicates_of(n);
   const Mask from = batched(axes), results = reached_results(c.g, n, from, Along::values);
   needs_tensors(c, n, n.results, results);
-  const Batched operands{joined({in.subspan(1)}), {axes.begin() + 1, axes.end()}};
-  if (axes[0] >= 0) {
+  const std::span<const int> own = axes.subspan(predicates);
+  const Batched operands{joined({in.subspan(predicates)}), {own.begin(), own.end()}};
+  if (predicates > 0 && axes[0] >= 0) {
     std::vector<Values> branches;
     for (RegionId r : n.regions) {
       if (region_has_effect(c.g, r))
@@ -59,11 +61,12 @@ Batched if_batch(const BatchContext& c, const Node& n, ValuesIn in, std::span<co
       out.out.push_back(ops::select(over(in[0], branches[0][i]), branches[0][i], branches[1][i]));
     return out;
   }
-  const Mask arguments(from.begin() + 1, from.end());
+  const Mask arguments = batched(own);
   std::vector<RegionBody> bodies;
   for (RegionId r : n.regions)
     bodies.push_back([&, r](ValuesIn a) { return aligned(c, batch_region(c, r, a, axes_of(arguments)), results); });
-  return {c.b.emit("if", joined({in.first(1), aligned(c, operands, arguments)}), n.attrs, bodies), axes_of(results)};
+  return {c.b.emit(n.op->name(), joined({in.first(predicates), aligned(c, operands, arguments)}), n.attrs, bodies),
+          axes_of(results)};
 }
 
 Batched while_batch(const BatchContext& c, const Node& n, ValuesIn in, std::span<const int> axes) {
@@ -123,7 +126,7 @@ Batched control_batch(const BatchContext& c, const Node& n, ValuesIn in, std::sp
     case Control::while_:
       return while_batch(c, n, in, axes);
     default:
-      return if_batch(c, n, in, axes);
+      return branch_batch(c, n, in, axes);
   }
 }
 

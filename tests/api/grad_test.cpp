@@ -53,6 +53,23 @@ TEST(Grad, SeesThroughCaptures) {
   EXPECT_NEAR(jit(grad(outer))(5.0).item(), 6, 1e-14);
 }
 
+TEST(Grad, OfACheckpointIsTheSame) {
+  const Tensor w = Tensor::from({0.5, -0.25, 2.0});
+  const auto layer = [&](const Tensor& x) { return sin(w * sin(x)); };  // uses w from around it
+  const auto plain = [&](const Tensor& x) { return sum(layer(layer(x))); };
+  const auto saved = [&](const Tensor& x) { return sum(checkpoint(layer)(checkpoint(layer)(x))); };
+  const Tensor x = Tensor::from({0.3, 1.0, -2.0});
+  EXPECT_EQ(jit(grad(saved))(x).to_vector<double>(), jit(grad(plain))(x).to_vector<double>());
+  EXPECT_EQ(jit(saved)(x).item(), jit(plain)(x).item());
+  const auto curvature = [&](const auto& f) {
+    return jit(grad([&](const Tensor& v) { return sum(grad(f)(v)); }))(x).template to_vector<double>();
+  };
+  const std::vector<double> got = curvature(saved), wanted = curvature(plain);
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    EXPECT_NEAR(got[i], wanted[i], 1e-15 * (1 + std::abs(wanted[i])));  // sums of cotangents in another order
+  EXPECT_EQ(grad([](const Tensor& v) { return stop_gradient(v * v) * v; })(3.0).item(), 9);
+}
+
 TEST(Grad, RefusesWhatHasNone) {
   EXPECT_THROW(grad([](const Tensor& x) { return x; })(Tensor::from({1.0, 2.0})), ArgumentError);
   EXPECT_THROW(grad([](const Tensor& x) { return sum(convert(x, DType::f64)); })(arange(3)), ArgumentError);

@@ -14,6 +14,7 @@ namespace {
 constexpr std::array root_rows{
     RootLowering{"arg_reduce", lower_arg_reduce, OperandUse::pulled},
     RootLowering{"associative_scan", lower_associative_scan, OperandUse::pulled},
+    RootLowering{"barrier", lower_barrier, OperandUse::buffer},
     RootLowering{"conv", lower_conv, OperandUse::pulled_if_free},
     RootLowering{"dot_general", lower_dot_general, OperandUse::pulled_if_free},
     RootLowering{"if", lower_if, OperandUse::buffer},

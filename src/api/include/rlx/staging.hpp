@@ -57,6 +57,7 @@ RLX_API Members members_of(const Handles& arguments, const std::vector<int>& axe
 RLX_API Handles apply_vmap(const Frame& f, const Handles& arguments, const std::vector<int>& axes, std::int64_t size,
                            int out_axis);
 
+RLX_API Handles apply_checkpoint(const Frame& f, const Handles& arguments);
 RLX_API Handles apply_if(const Handle& predicate, const Handles& arguments, const Frame& then_branch,
                          const Frame& else_branch);
 RLX_API Handles apply_while(const Handles& state, const Frame& condition, const Frame& body, std::int64_t max_trips);

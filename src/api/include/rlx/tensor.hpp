@@ -231,7 +231,8 @@ RLX_API Tensor argmin(const Tensor& x, int axis);
 RLX_API Tensor cumsum(const Tensor& x, int axis = 0);
 RLX_API Tensor softmax(const Tensor& x, int axis = -1);
 RLX_API Tensor log_softmax(const Tensor& x, int axis = -1);
-RLX_API Tensor norm(const Tensor& x);  ///< Square root of the sum of squared magnitudes.
+RLX_API Tensor norm(const Tensor& x);           ///< Square root of the sum of squared magnitudes.
+RLX_API Tensor stop_gradient(const Tensor& x);  ///< x, which derivatives hold fixed.
 
 // --- Access by index, contractions.
 RLX_API Tensor take(const Tensor& x, const Tensor& indices, int axis = 0);

@@ -117,6 +117,17 @@ auto vjp(F f) {
   };
 }
 
+/// f, of which reverse mode keeps nothing but the arguments (and what f uses from around it): what f computes inside is
+/// computed again when its derivative is. Less memory for more work; values and derivatives are the same.
+template <class F>
+auto checkpoint(F f) {
+  return [f = std::move(f)]<class... A>(const A&... a) {
+    const std::tuple<detail::argument_t<A>...> args{a...};
+    const auto s = detail::stage("checkpoint", f, args);
+    return detail::rebuilt(s.structure, detail::apply_checkpoint(*s.frame, detail::leaves_of(args)));
+  };
+}
+
 /// f for every member of a batch at once. in_axes: one an argument, the dimension along which its tensors are batched,
 /// -1: the same for all members; none: 0 for everything but sparse matrices. Results are batched along out_axis.
 template <class F>

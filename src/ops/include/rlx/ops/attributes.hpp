@@ -389,4 +389,13 @@ struct ScanAttrs {
                  Field{"reverse", &ScanAttrs::reverse, "from the last element to the first"}};
 };
 
+/// checkpoint(operands...) (body(operands...) -> results...) -> results...
+struct CheckpointAttrs {
+  bool recomputes = false;
+  bool operator==(const CheckpointAttrs&) const = default;
+  static constexpr auto fields =
+      std::tuple{Field{"recomputes", &CheckpointAttrs::recomputes,
+                       "it repeats what was computed before: a barrier keeps both apart. Set by reverse mode"}};
+};
+
 }  // namespace rlx::ops

@@ -145,6 +145,12 @@ RLX_API Values while_(ValuesIn state, ValuesIn invariants, const RegionBody& con
                       std::int64_t max_trips = -1);
 RLX_API Values scan(ValuesIn state, ValuesIn sequences, ValuesIn invariants, const RegionBody& body,
                     bool reverse = false);
+/// The body's results; reverse mode keeps the operands alone and runs the body again.
+RLX_API Values checkpoint(ValuesIn operands, const RegionBody& body);
+/// The values themselves: what is computed from the results is not merged with what is computed from the operands, and
+/// waits for all of them.
+RLX_API Values barrier(ValuesIn values);
+RLX_API Value stop_gradient(Value x);  ///< x, which derivatives hold fixed.
 
 // --- Composites that belong to no family.
 RLX_API Value softmax(Value x, int axis);
