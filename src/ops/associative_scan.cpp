@@ -71,46 +71,60 @@ static Value associative_scan_linear(Value a, Value b, const ScanAlong& attrs) {
 }
 
 static Combine associative_scan_kind(const Graph& g, RegionId region, const char* rule, std::size_t k) {
-  const auto kind = recognise_combine(g, region, k);
-  if (kind && (*kind == Combine::add || *kind == Combine::mul)) return *kind;
-  refuse_rule("associative_scan", rule, "the region is not add or mul of result " + std::to_string(k));
+  if (const auto kind = recognise_combine(g, region, k)) return *kind;
+  refuse_rule("associative_scan", rule, "the region is not add, mul, min or max of result " + std::to_string(k));
 }
 
-// add: the reversed scan. mul: with P the exclusive products, x[k] gets P[k] * S[k], where S sums the later cotangents
-// times the factors between: S[k] = t[k] + x[k after] * S[k after]. No division, so zeros are fine.
+// Of y[i] = combine(y[i before], x[i]), for all combinations but add: d y[i] / d y[i before] and d y[i] / d x[i]. An
+// extremum goes to the operand that has it, in a tie half to each, as with two operands.
+struct ScanSlopes {
+  Value keep, enter;
+};
+static ScanSlopes associative_scan_slopes(Combine kind, Value x, const ScanAlong& a) {
+  const Value before = associative_scan_of(kind, x, {a.axis, a.reverse, true});
+  if (kind == Combine::mul) return {x, before};
+  const Value one = full_like(x, 1);
+  const Value enter = share(one, compare(x, before, kind == Combine::max ? Direction::gt : Direction::lt),
+                            compare(x, before, Direction::eq));
+  return {sub(one, enter), enter};
+}
+
+// add: the reversed scan. Else x[k] gets enter[k] * S[k], where S sums the later cotangents times the slopes between:
+// S[k] = t[k] + keep[k after] * S[k after]. No division, so zeros are fine.
 static Values associative_scan_vjp(const VjpCall<ScanAlong>& c) {
   Values out(c.in.size());
   const RegionId region = c.node.regions[0];  // emission may move the node
   const ScanAlong& a = c.attrs;
-  const ScanAlong back{a.axis, !a.reverse, false}, before{a.axis, a.reverse, true};
+  const ScanAlong back{a.axis, !a.reverse, false};
   for (std::size_t k = 0; k < c.in.size() / 2; ++k) {
     if (!c.wanted[k] || !c.cotangent[k]) continue;
-    if (associative_scan_kind(c.graph, region, "vjp", k) == Combine::add) {
+    const Combine kind = associative_scan_kind(c.graph, region, "vjp", k);
+    if (kind == Combine::add) {
       out[k] = associative_scan_of(Combine::add, c.cotangent[k], {a.axis, !a.reverse, a.exclusive});
       continue;
     }
-    const Value x = conj(c.in[k]);
+    const ScanSlopes s = associative_scan_slopes(kind, c.in[k], a);
     const Value t = a.exclusive ? associative_scan_shift(c.cotangent[k], a, true) : c.cotangent[k];
-    out[k] = mul(associative_scan_of(Combine::mul, x, before),
-                 associative_scan_linear(associative_scan_shift(x, a, true), t, back));
+    out[k] = mul(conj(s.enter), associative_scan_linear(associative_scan_shift(conj(s.keep), a, true), t, back));
   }
   return out;
 }
 
-// mul: dY[i] = x[i] * dY[i before] + P[i] * dx[i].
+// dY[i] = keep[i] * dY[i before] + enter[i] * dx[i].
 static Values associative_scan_jvp(const JvpCall<ScanAlong>& c) {
   Values out(c.out.size());
   const RegionId region = c.node.regions[0];
   const ScanAlong& a = c.attrs;
-  const ScanAlong along{a.axis, a.reverse, false}, before{a.axis, a.reverse, true};
+  const ScanAlong along{a.axis, a.reverse, false};
   for (std::size_t k = 0; k < out.size(); ++k) {
     if (!c.tangent[k]) continue;
-    if (associative_scan_kind(c.graph, region, "jvp", k) == Combine::add) {
+    const Combine kind = associative_scan_kind(c.graph, region, "jvp", k);
+    if (kind == Combine::add) {
       out[k] = associative_scan_of(Combine::add, c.tangent[k], a);
       continue;
     }
-    const Value d =
-        associative_scan_linear(c.in[k], mul(associative_scan_of(Combine::mul, c.in[k], before), c.tangent[k]), along);
+    const ScanSlopes s = associative_scan_slopes(kind, c.in[k], a);
+    const Value d = associative_scan_linear(s.keep, mul(s.enter, c.tangent[k]), along);
     out[k] = a.exclusive ? associative_scan_shift(d, a, false) : d;
   }
   return out;
@@ -148,13 +162,16 @@ extern const OpDef<ScanAlong> associative_scan_op{
         return [kind](ValuesIn v) { return Values{combined(kind, v[0], v[1])}; };
       };
       const SampleOperand zero = neutral_operand(DType::f64, 0), one = neutral_operand(DType::f64, 1), x{f64({3, 4})},
-                          few{f32({3}), {1, 2, 4}};
+                          few{f32({3}), {1, 2, 4}}, apart{f64({3, 4}), Fill::distinct},
+                          least = neutral_operand(DType::f64, -2), most = neutral_operand(DType::f64, 2);
       const RegionBody linear = [](ValuesIn v) { return Values{mul(v[2], v[0]), add(mul(v[2], v[1]), v[3])}; };
       std::vector<Sample<ScanAlong>> all;
       for (bool reverse : {false, true})
         for (bool exclusive : {false, true}) {
           all.push_back(sample<ScanAlong>({x, zero}, {1, reverse, exclusive}).with(body(Combine::add)));
           all.push_back(sample<ScanAlong>({x, one}, {0, reverse, exclusive}).with(body(Combine::mul)));
+          all.push_back(sample<ScanAlong>({apart, least}, {1, reverse, exclusive}).with(body(Combine::max)));
+          all.push_back(sample<ScanAlong>({apart, most}, {0, reverse, exclusive}).with(body(Combine::min)));
         }
       std::vector<Sample<ScanAlong>> more{
           sample<ScanAlong>({few, neutral_operand(DType::f32, 0)})

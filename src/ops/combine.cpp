@@ -1,6 +1,6 @@
 #include "ops/combine.hpp"
 
-#include "ops/elementwise.hpp"
+#include "ops/structure.hpp"
 
 #include <limits>
 
@@ -76,6 +76,23 @@ Value combined(Combine kind, Value x, Value y) {
       break;
   }
   return y;
+}
+
+Value product_of_others(Value x, const std::vector<int>& axes) {
+  Builder& b = *x.builder;
+  Axes order = axes_except(x.rank(), axes);
+  order.insert(order.end(), axes.begin(), axes.end());
+  const Value moved = transpose(x, order);
+  const Shape shape = moved.shape();
+  const int kept = x.rank() - static_cast<int>(axes.size());
+  Shape rows(shape.begin(), shape.begin() + kept);
+  rows.push_back(element_count(Shape(shape.begin() + kept, shape.end())));
+  const Value flat_rows = reshape(moved, rows), one = identity(b, Combine::mul, x.dtype());
+  const auto product = [&](bool reverse) {
+    return associative_scan({&flat_rows, 1}, {&one, 1}, {kept, reverse, true},
+                            [](ValuesIn v) { return Values{mul(v[0], v[1])}; })[0];
+  };
+  return transpose(reshape(mul(product(false), product(true)), shape), inverse_permutation(order));
 }
 
 }  // namespace rlx::ops

@@ -16,5 +16,7 @@ void combine_element(Combine kind, HostTensor& y, std::int64_t i, const HostTens
 Answer can_combine(Combine kind, DType t);
 /// The elementwise function of two values; `set` gives y.
 Value combined(Combine kind, Value x, Value y);
+/// At every element of x the product of all others along `axes`, by no division: zeros do no harm.
+Value product_of_others(Value x, const std::vector<int>& axes);
 
 }  // namespace rlx::ops

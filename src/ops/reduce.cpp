@@ -39,27 +39,9 @@ static HostValues reduce_reference(const ReduceAttrs& a, const ReferenceCall& c)
   return HostValues(y.begin(), y.end());
 }
 
-// Product over `axes` of all elements but each itself, right also where some are zero.
-static Value reduce_others(Value x, const Axes& axes) {
-  Builder& b = *x.builder;
-  Axes order = axes_except(x.rank(), axes);
-  order.insert(order.end(), axes.begin(), axes.end());
-  const Value moved = transpose(x, order);
-  const Shape shape = moved.shape();
-  const int kept = x.rank() - static_cast<int>(axes.size());
-  Shape rows(shape.begin(), shape.begin() + kept);
-  rows.push_back(element_count(Shape(shape.begin() + kept, shape.end())));
-  const Value flat_rows = reshape(moved, rows), one = identity(b, Combine::mul, x.dtype());
-  const auto product = [&](bool reverse) {
-    return associative_scan({&flat_rows, 1}, {&one, 1}, {kept, reverse, true},
-                            [](ValuesIn v) { return Values{mul(v[0], v[1])}; })[0];
-  };
-  return transpose(reshape(mul(product(false), product(true)), shape), inverse_permutation(order));
-}
-
 // d result / d x at every element of x, for all combinations but add.
 static Value reduce_slope(Combine kind, Value x, Value y, const Axes& axes) {
-  if (kind == Combine::mul) return reduce_others(x, axes);
+  if (kind == Combine::mul) return product_of_others(x, axes);
   const Value hit = convert(compare(x, stretch(y, x.shape(), axes), Direction::eq), x.dtype());
   return div(hit, stretch(reduce_sum(hit, axes), x.shape(), axes));
 }

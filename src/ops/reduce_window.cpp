@@ -98,21 +98,30 @@ static void reduce_window_offsets(Value x, const ReduceWindowAttrs& a, Shape y, 
   });
 }
 
-// Masks of the elements that attain each window's extremum, one an offset, and one over their number.
-struct WindowHits {
-  Values masks;
-  Value share;
-};
-static WindowHits reduce_window_hits(Value x, Value y, const ReduceWindowAttrs& a) {
-  WindowHits h;
-  const double outside = a.kind == Combine::max ? -INFINITY : INFINITY;
+// d result / d element at every offset of the windows, for all combinations but add. Elements that attain an extremum
+// share it equally.
+static Values reduce_window_slopes(Value x, Value y, const ReduceWindowAttrs& a) {
+  const Shape shape = y.shape();
+  const double outside = a.kind == Combine::mul ? 1 : a.kind == Combine::max ? -INFINITY : INFINITY;
+  Values parts;
+  reduce_window_offsets(x, a, shape, outside, [&](Value part, const Position&) { parts.push_back(part); });
+  if (a.kind == Combine::mul) {
+    Values rows;
+    for (const Value& part : parts) rows.push_back(insert_axis(part, 0, 1));
+    const Value others = product_of_others(concat(rows, 0), {0});
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const auto at = static_cast<std::int64_t>(i);
+      parts[i] = reshape(slice_axis(others, 0, at, at + 1), shape);
+    }
+    return parts;
+  }
   Value count;
-  reduce_window_offsets(x, a, y.shape(), outside, [&](Value part, const Position&) {
-    h.masks.push_back(convert(compare(part, y, Direction::eq), x.dtype()));
-    count = count ? add(count, h.masks.back()) : h.masks.back();
-  });
-  h.share = div(full_like(count, 1), count);
-  return h;
+  for (Value& part : parts) {
+    part = convert(compare(part, y, Direction::eq), x.dtype());
+    count = count ? add(count, part) : part;
+  }
+  for (Value& part : parts) part = div(part, count);
+  return parts;
 }
 
 static Values reduce_window_vjp(const VjpCall<ReduceWindowAttrs>& c) {
@@ -121,9 +130,7 @@ static Values reduce_window_vjp(const VjpCall<ReduceWindowAttrs>& c) {
   const Value t = c.cotangent[0];
   if (element_count(t.shape()) == 0 || element_count(x.shape) == 0) return {zeros(c.b, x)};
   if (a.kind == Combine::add) return {reduce_window_spread(t, a, x.shape)};
-  if (a.kind == Combine::mul) refuse_rule("reduce_window", "vjp", "kind mul has no derivative");
-  const WindowHits h = reduce_window_hits(c.in[0], c.out[0], a);
-  const Value share = mul(t, h.share);
+  const Values slopes = reduce_window_slopes(c.in[0], c.out[0], a);
   Value sum;
   std::size_t next = 0;
   for_each_position(a.window, [&](const Position& w, std::int64_t) {
@@ -131,7 +138,7 @@ static Values reduce_window_vjp(const VjpCall<ReduceWindowAttrs>& c) {
     one.window.assign(w.size(), 1);
     one.low.resize(w.size());
     for (std::size_t d = 0; d < w.size(); ++d) one.low[d] = entry(a.low, d, 0) - w[d] * entry(a.dilation, d, 1);
-    const Value part = reduce_window_spread(mul(share, h.masks[next++]), one, x.shape);
+    const Value part = reduce_window_spread(mul(t, conj(slopes[next++])), one, x.shape);
     sum = sum ? add(sum, part) : part;
   });
   return {sum};
@@ -141,15 +148,14 @@ static Values reduce_window_jvp(const JvpCall<ReduceWindowAttrs>& c) {
   const ReduceWindowAttrs& a = c.attrs;
   if (!c.tangent[0]) return {Value{}};
   if (a.kind == Combine::add) return {reduce_window(c.tangent[0], a)};
-  if (a.kind == Combine::mul) refuse_rule("reduce_window", "jvp", "kind mul has no derivative");
-  const WindowHits h = reduce_window_hits(c.in[0], c.out[0], a);
+  const Values slopes = reduce_window_slopes(c.in[0], c.out[0], a);
   Value sum;
   std::size_t next = 0;
   reduce_window_offsets(c.tangent[0], a, c.out[0].shape(), 0, [&](Value part, const Position&) {
-    const Value hit = mul(part, h.masks[next++]);
-    sum = sum ? add(sum, hit) : hit;
+    const Value scaled_part = mul(part, slopes[next++]);
+    sum = sum ? add(sum, scaled_part) : scaled_part;
   });
-  return {mul(sum, h.share)};
+  return {sum};
 }
 
 static Batched reduce_window_batch(const BatchCall<ReduceWindowAttrs>& c) {
@@ -195,7 +201,9 @@ extern const OpDef<ReduceWindowAttrs> reduce_window_op{
       return {sample<W>({f64({5, 6})}, W{Combine::add, {2, 3}, {2, 1}, {1, 2}, {1, 0}, {0, 1}}),
               sample<W>({apart}, W{Combine::max, {2, 2}, {2, 2}, {}, {}, {}}),
               sample<W>({apart}, W{Combine::min, {3, 2}, {1, 2}, {1, 3}, {1, 0}, {1, 1}}),
-              sample<W>({f64({4})}, W{Combine::mul, {2}, {}, {}, {}, {}}).without_gradients(),
+              sample<W>({f64({4})}, W{Combine::mul, {2}, {}, {}, {}, {}}),
+              sample<W>({f64({5, 4})}, W{Combine::mul, {2, 3}, {2, 1}, {1, 1}, {1, 0}, {0, 2}}),
+              sample<W>({{f64({4}), {0, 2, 0, 3}}}, W{Combine::mul, {3}, {}, {}, {}, {}}).expects({{0, 0}}),
               sample<W>({line}, W{Combine::add, {2}, {}, {}, {1}, {}}).expects({{1, 3, 6, 12}}).exact(),
               sample<W>({line}, W{Combine::mul, {2}, {2}, {}, {}, {}}).expects({{2, 32}}).exact(),
               sample<W>({line}, W{Combine::max, {2}, {}, {2}, {}, {}}).expects({{4, 8}}).exact(),

@@ -57,18 +57,43 @@ static Value segment_reduce_share(Value data, Value y, Value offsets) {
   return div(hit, segment_reduce_spread(segment_reduce(hit, offsets, Combine::add), offsets, rows, 1));
 }
 
+/// The product of the other elements of each element's segment: products of those before and of those behind it, which
+/// start anew at a segment's border. No division, so zeros are fine.
+static Value segment_reduce_others(Value data, Value offsets) {
+  Builder& b = *data.builder;
+  const Shape shape = data.shape();
+  const DType t = offsets.dtype();
+  const Value segment = segment_reduce_spread(iota(b, t, {offsets.shape()[0] - 1}, 0), offsets, shape[0], -1);
+  const Value one = identity(b, Combine::mul, data.dtype()), none = identity(b, Combine::max, DType::boolean);
+  const auto products = [&](bool back) {
+    // A row starts anew where its neighbour is of another segment; beyond the ends it does not matter.
+    const Value neighbour = pad(segment, scalar(b, t, -2), {back ? -1 : 1}, {back ? 1 : -1});
+    const Value border = broadcast(compare(segment, neighbour, Direction::ne), shape, {0});
+    const Values xs{border, data}, neutral{none, one};
+    const Value before = associative_scan(xs, neutral, {0, back, true}, [](ValuesIn v) {
+      return Values{logical_or(v[0], v[2]), select(v[2], v[3], mul(v[1], v[3]))};
+    })[1];
+    return select(border, full_like(data, 1), before);
+  };
+  return mul(products(false), products(true));
+}
+
+/// d result / d data, for all combinations but add.
+static Value segment_reduce_slope(Combine kind, Value data, Value y, Value offsets) {
+  return kind == Combine::mul ? segment_reduce_others(data, offsets) : segment_reduce_share(data, y, offsets);
+}
+
 static Values segment_reduce_vjp(const VjpCall<SegmentReduceAttrs>& c) {
   if (!c.wanted[0]) return {Value{}, Value{}};
-  if (c.attrs.kind == Combine::mul) refuse_rule("segment_reduce", "vjp", "kind mul has no derivative");
   const Value t = segment_reduce_spread(c.cotangent[0], c.in[1], c.in[0].shape()[0], 0);
   if (c.attrs.kind == Combine::add) return {t, Value{}};
-  return {mul(t, segment_reduce_share(c.in[0], c.out[0], c.in[1])), Value{}};
+  return {mul(t, conj(segment_reduce_slope(c.attrs.kind, c.in[0], c.out[0], c.in[1]))), Value{}};
 }
 static Values segment_reduce_jvp(const JvpCall<SegmentReduceAttrs>& c) {
   if (!c.tangent[0]) return {Value{}};
-  if (c.attrs.kind == Combine::mul) refuse_rule("segment_reduce", "jvp", "kind mul has no derivative");
-  const Value t =
-      c.attrs.kind == Combine::add ? c.tangent[0] : mul(c.tangent[0], segment_reduce_share(c.in[0], c.out[0], c.in[1]));
+  const Value t = c.attrs.kind == Combine::add
+                      ? c.tangent[0]
+                      : mul(c.tangent[0], segment_reduce_slope(c.attrs.kind, c.in[0], c.out[0], c.in[1]));
   return {segment_reduce(t, c.in[1], Combine::add)};
 }
 
@@ -121,6 +146,9 @@ extern const OpDef<SegmentReduceAttrs> segment_reduce_op{
               sample<S>({x, inner}, {Combine::add}),
               sample<S>({apart, {i32({3}), {0, 2, 5}}}, {Combine::max}),
               sample<S>({apart, inner}, {Combine::min}),
+              sample<S>({x, five}, {Combine::mul}),
+              sample<S>({x, inner}, {Combine::mul}),
+              sample<S>({{f64({5}), {0, 2, 3, 0, 0}}, five}, {Combine::mul}),
               sample<S>({line, five}, {Combine::add}).expects({{3, 0, 12}}).exact(),
               sample<S>({line, inner}, {Combine::add}).expects({{2, 7}}).exact(),
               sample<S>({line, five}, {Combine::mul}).expects({{2, 1, 60}}).exact().without_gradients(),
