@@ -208,7 +208,11 @@ class Dispatcher {
       }
       c.refusals.push_back({"native", a.why});
     } else if (!any) {
-      c.refusals.push_back({"native", "no record of " + target_.device + " for " + std::string(i.op->name())});
+      std::string why = "no record of " + target_.device + " for " + std::string(i.op->name());
+      for (const Type& t : i.signature.types)
+        if (const auto* r = std::get_if<ResourceType>(&t); r && r->kind == "communicator")
+          why += ": communicators belong to a transport, and this build has none";
+      c.refusals.push_back({"native", std::move(why)});
     }
     return false;
   }

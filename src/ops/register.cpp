@@ -1,4 +1,5 @@
 #include <rlx/ops/attributes.hpp>
+#include <rlx/ops/comm.hpp>
 #include <rlx/ops/register.hpp>
 
 namespace rlx::ops {
