@@ -163,7 +163,7 @@ extern const OpDef<ScanAlong> associative_scan_op{
       };
       const SampleOperand zero = neutral_operand(DType::f64, 0), one = neutral_operand(DType::f64, 1), x{f64({3, 4})},
                           few{f32({3}), {1, 2, 4}}, apart{f64({3, 4}), Fill::distinct},
-                          least = neutral_operand(DType::f64, -INFINITY), most = neutral_operand(DType::f64, INFINITY);
+                          least = neutral_operand(DType::f64, -2), most = neutral_operand(DType::f64, 2);
       const RegionBody linear = [](ValuesIn v) { return Values{mul(v[2], v[0]), add(mul(v[2], v[1]), v[3])}; };
       std::vector<Sample<ScanAlong>> all;
       for (bool reverse : {false, true})

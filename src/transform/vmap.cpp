@@ -92,7 +92,8 @@ Graph vmap(const Graph& f, const Registry& registry, const VmapOptions& options)
   std::vector<int> in_axes = options.in_axes, out_axes = options.out_axes;
   if (in_axes.empty())
     for (ValueId v : f.inputs()) in_axes.push_back(std::holds_alternative<TensorType>(f.type(v)) ? 0 : -1);
-  if (out_axes.empty()) out_axes.assign(f.outputs().size(), 0);
+  if (out_axes.empty())
+    for (ValueId v : f.outputs()) out_axes.push_back(std::holds_alternative<TensorType>(f.type(v)) ? 0 : -1);
   if (in_axes.size() != f.inputs().size())
     fail(std::to_string(in_axes.size()) + " input axes given, expected " + std::to_string(f.inputs().size()));
   if (out_axes.size() != f.outputs().size())

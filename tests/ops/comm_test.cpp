@@ -203,7 +203,7 @@ TEST(Comm, BatchesEqualLoops) {
     SCOPED_TRACE(c.name);
     const Graph f = program(c.x, ranks, c.f);
     // The token is the same for all members; it ends the program.
-    const Graph all = transform::vmap(f, registry(), {.in_axes = {0, -1, -1}, .out_axes = {0, -1}, .size = members});
+    const Graph all = transform::vmap(f, registry(), {.in_axes = {0, -1, -1}, .size = members});
     const auto size = static_cast<std::size_t>(c.x.numel().constant());
     Everywhere stacked(ranks), wanted(ranks);
     for (std::size_t m = 0; m < members; ++m) {

@@ -69,7 +69,9 @@ TEST(Checkpoint, ValuesAndDerivativesAreTheSame) {
               bare = grad(plain, registry(), {.with_value = false});
   check_derivatives(once, x);
   const auto seeds = concatenated(x, random_inputs(plain, 11));
-  EXPECT_EQ(run(vjp(once, registry()), seeds), run(vjp(bare, registry()), seeds));
+  const auto twice = run(vjp(once, registry()), seeds), expected = run(vjp(bare, registry()), seeds);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    expect_near(twice[i], expected[i], 1e-13);  // the sums of cotangents have another order
   check_batch(once, 2, 9);
 }
 
@@ -108,7 +110,7 @@ TEST(Checkpoint, EffectsAreRefused) {
   try {
     graph_of({TokenType{}}, [](ValuesIn v) { return checkpoint(v, [](ValuesIn a) { return Values{a[0]}; }); });
     ADD_FAILURE();
-  } catch (const VerifyError& e) { EXPECT_EQ(e.constraint(), "C2"); }
+  } catch (const VerifyError& e) { EXPECT_EQ(e.constraint(), "C1"); }
 }
 
 TEST(StopGradient, IsFixedInBothModes) {

@@ -1,6 +1,7 @@
 // Collectives: types and rules. A program runs on every rank of a communicator, a value resource<communicator>[ranks];
 // every rank calls the same collectives in the same order, which a token keeps: comm.f(x, communicator, token) gives
-// (y, token). A transport (a library of kernel records) executes them; without one they are refused by contract.
+// (y, token). A transport (a library of kernel records) executes them; without one they are refused by contract. Users
+// of one communicator are resolved each on its own. It may be an invariant of loops; it is not batched, moved or saved.
 //
 // Derivatives. What is differentiated is the sum over the ranks of what each rank's program returns, so that forward
 // and reverse mode are those of one linear map between the values of all ranks: all_reduce of sums is its own

@@ -5,9 +5,9 @@
 // structure. A resource carries no cotangent either: an operator that uses one made from a differentiated value must
 // take that value as an operand too and answer for it; else differentiation is refused, never silently zero.
 //
-// Control flow: `if` runs the chosen branch again in reverse; `scan` stacks the state of every trip; `while` does the
-// same in buffers of max_trips states and is refused without that bound. Nodes that lie on no path from a wanted input
-// to an output with a cotangent are not differentiated. Composites whose rule is `derived` are decomposed in place.
+// Control flow: `if` and `checkpoint` run their region again in reverse; `scan` stacks the state of every trip; `while`
+// does so in buffers of max_trips states and is refused without that bound. Nodes that lie on no path from a wanted
+// input to an output with a cotangent are not differentiated. Composites whose rule is `derived` are decomposed.
 #pragma once
 #include <rlx/ir/graph.hpp>
 #include <rlx/ir/registry.hpp>

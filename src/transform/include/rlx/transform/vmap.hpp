@@ -13,7 +13,7 @@ namespace rlx::transform {
 struct VmapOptions {
   std::vector<int>
       in_axes{};  ///< One an input: where its batch dimension is, -1: the same for all. Empty: 0 for every tensor.
-  std::vector<int> out_axes{};  ///< One an output, -1: must not differ between members. Empty: 0.
+  std::vector<int> out_axes{};  ///< One an output, -1: must not differ between members. Empty: 0 for every tensor.
   Dim size = 1;                 ///< Members of the batch; symbols new to f are added.
 };
 
