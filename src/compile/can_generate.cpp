@@ -22,6 +22,8 @@ Answer can_generate(const Instance& i) {
   if (!i.target->generates_code) return Answer::no(i.target->device + " generates no code");
   if (!element_rule(*i.op) && !root_lowering(*i.op))
     return Answer::no("no generated lowering for " + std::string(i.op->name()));
+  if (i.op->name() == "dot_general" && !is_dot_product(i).is_no())
+    return Answer::no("a dot product is generated as a reduction");
   if (!i.signature.regions.empty())
     for (const Type& t : i.results)
       if (!std::holds_alternative<TensorType>(t) && !std::holds_alternative<SparseType>(t))

@@ -14,6 +14,9 @@ struct RewriteRule {
 /// All rules, in the order in which they are tried. rewrite/all_rules.inc has one line each.
 std::span<const RewriteRule* const> rewrite_rules();
 
+/// Whether a dot_general has no free dimensions: the generated form of it is a reduction (rewrite/dot_by_reduction.cpp).
+Answer is_dot_product(const Instance& instance);
+
 /// Whether code for this primitive can be generated on the target; a no says why.
 Answer can_generate(const Instance& instance);
 

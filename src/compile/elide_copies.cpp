@@ -198,27 +198,35 @@ class Body {
   }
 
   // Whether each load of `state` in the kernel is at the very index, as a value, at which `fresh` is stored, and before
-  // it.
+  // it. A kernel stores each element once, so what a trip of an inner loop stores no other trip has loaded.
   bool aligned(const Node& kernel, ValueId state, ValueId fresh) const {
     const Region& body = g_.region(kernel.regions[0]);
     const std::size_t first = body.arguments.size() - kernel.operands.size();
-    std::set<ValueId> loaded, stored;
+    Accesses a;
     for (std::size_t i = 0; i < kernel.operands.size(); ++i) {
-      if (kernel.operands[i] == state) loaded.insert(body.arguments[first + i]);
-      if (kernel.operands[i] == fresh) stored.insert(body.arguments[first + i]);
+      if (kernel.operands[i] == state) a.loaded.insert(body.arguments[first + i]);
+      if (kernel.operands[i] == fresh) a.stored.insert(body.arguments[first + i]);
     }
-    std::set<ValueId> at;
+    return collect(kernel.regions[0], a) && a.at.size() == 1;
+  }
+
+  struct Accesses {
+    std::set<ValueId> loaded, stored, at{};  // Arguments of the body; indices.
     bool written = false;
-    for (NodeId id : body.nodes) {
+  };
+  // False where something is loaded after the store.
+  bool collect(RegionId r, Accesses& a) const {
+    for (NodeId id : g_.region(r).nodes) {
       const Node& n = g_.node(id);
-      if (!n.regions.empty()) return false;
-      const bool load = n.op->name() == "lir.load" && loaded.contains(n.operands[0]);
-      const bool store = n.op->name() == "lir.store" && stored.contains(n.operands[0]);
-      if (load && written) return false;
-      written = written || store;
-      if (load || store) at.insert(n.operands[1]);
+      for (RegionId inner : n.regions)
+        if (!collect(inner, a)) return false;
+      const bool load = n.op->name() == "lir.load" && a.loaded.contains(n.operands[0]);
+      const bool store = n.op->name() == "lir.store" && a.stored.contains(n.operands[0]);
+      if (load && a.written) return false;
+      a.written = a.written || store;
+      if (load || store) a.at.insert(n.operands[1]);
     }
-    return at.size() == 1;
+    return true;
   }
 
   Graph& g_;

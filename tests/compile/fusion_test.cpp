@@ -49,9 +49,29 @@ TEST(Fusion, ElementwiseChainIsOneKernel) {
   Builder b(g, catalog().operators);
   const Value x = b.input(f64({100}), "x");
   b.output(ops::mul(ops::add(ops::exp(x), x), x), "y");
-  EXPECT_EQ(compile::fuse(g, Graph::top, true).kernels.size(), 1u);
-  EXPECT_EQ(compile::fuse(g, Graph::top, false).kernels.size(), 3u);
+  EXPECT_EQ(compile::fuse(g, Graph::top).kernels.size(), 1u);
+  EXPECT_EQ(compile::fuse(g, Graph::top, {.enabled = false}).kernels.size(), 3u);
   expect_same(g);
+}
+
+// Compile time grows faster than the size of a function, so kernels have a bound; dear operators count for more.
+TEST(Fusion, LongChainsAreCut) {
+  const auto kernels = [](int length, Value (*f)(Value, Value)) {
+    Graph g;
+    Builder b(g, catalog().operators);
+    const Value x = b.input(f64({100}), "x");
+    Value y = x;
+    for (int i = 0; i < length; ++i) y = f(y, x);
+    b.output(y, "y");
+    return compile::fuse(g, Graph::top).kernels.size();
+  };
+  const auto cheap = [](Value y, Value x) { return ops::add(y, x); };
+  const auto dear = [](Value y, Value) { return ops::sin(y); };
+  EXPECT_EQ(kernels(300, cheap), 1u);
+  EXPECT_GE(kernels(2000, cheap), 5u);
+  EXPECT_LE(kernels(2000, cheap), 8u);
+  EXPECT_EQ(kernels(30, dear), 1u);
+  EXPECT_GE(kernels(2000, dear), 40u);
 }
 
 TEST(Fusion, SiblingsThatReadTheSameValueShareAKernel) {
@@ -60,7 +80,7 @@ TEST(Fusion, SiblingsThatReadTheSameValueShareAKernel) {
   const Value x = b.input(f64({100}), "x");
   b.output(ops::exp(x), "y");
   b.output(ops::sin(x), "z");
-  EXPECT_EQ(compile::fuse(g, Graph::top, true).kernels.size(), 1u);
+  EXPECT_EQ(compile::fuse(g, Graph::top).kernels.size(), 1u);
   expect_same(g);
 }
 
@@ -87,7 +107,7 @@ TEST(Fusion, AReadAtAnotherPositionKeepsKernelsApart) {
   const Value y = ops::tanh(ops::exp(x));
   b.output(y, "y");
   b.output(ops::add(y, ops::reverse(y, {0})), "z");
-  EXPECT_EQ(compile::fuse(g, Graph::top, true).kernels.size(), 2u);
+  EXPECT_EQ(compile::fuse(g, Graph::top).kernels.size(), 2u);
   expect_same(g);
 }
 

@@ -27,7 +27,7 @@ void lower_conv(Lowering& l, const Node& n) {
     const Value zero = ops::constant(k.b, HostTensor(accumulate, {}));
     const Index group = e.index().divide(k.position.back(), group_out);
     const Value sum = emit_reduction(
-        k, 0, terms, zero,
+        e, 0, terms, zero,
         [&](const Index& i) {
           const Coordinates w = e.index().coordinates(i, window);
           Coordinates from(in.size()), weight = w;

@@ -38,7 +38,7 @@ void lower_dot_general(Lowering& l, const Node& n) {
       if (!has(a.rhs_batch, d) && !has(a.rhs_contract, d)) right[d] = k.position[next++];
     const Value zero = ops::constant(k.b, HostTensor(accumulate, {}));
     const Value sum = emit_reduction(
-        k, 0, terms, zero,
+        e, 0, terms, zero,
         [&](const Index& i) {
           const Coordinates c = e.index().coordinates(i, contracted);
           for (std::size_t d = 0; d < c.size(); ++d) {

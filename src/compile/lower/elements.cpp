@@ -15,7 +15,7 @@ ElementRule element_rule(const Op& op) {
     std::string_view op;
     ElementRule rule;
   };
-  static constexpr std::array<Row, 11> rows{{{"broadcast", broadcast_element},
+  static constexpr std::array<Row, 12> rows{{{"broadcast", broadcast_element},
                                              {"concat", concat_element},
                                              {"constant", constant_element},
                                              {"dynamic_slice", dynamic_slice_element},
@@ -24,6 +24,7 @@ ElementRule element_rule(const Op& op) {
                                              {"pad", pad_element},
                                              {"reshape", reshape_element},
                                              {"reverse", reverse_element},
+                                             {"segment_reduce", segment_reduce_element},
                                              {"slice", slice_element},
                                              {"transpose", transpose_element}}};
   for (const Row& r : rows)
@@ -34,6 +35,7 @@ ElementRule element_rule(const Op& op) {
 Value Elements::load(Value buffer, const Index& i) { return b_.emit1("lir.load", {buffer, index_.emit(i)}); }
 
 Value Elements::at(ValueId v, const Coordinates& c) {
+  if (const auto it = bound_.find(v); it != bound_.end()) return it->second;
   const std::pair key{v, c};
   for (auto layer = memo_.rbegin(); layer != memo_.rend(); ++layer)
     if (const auto it = layer->find(key); it != layer->end()) return it->second;
@@ -47,7 +49,8 @@ Value Elements::at_linear(ValueId v, const Index& i) {
 }
 
 Value Elements::compute(ValueId v, const Coordinates& c) {
-  if (const Value buffer = buffer_(v))
+  const auto own = stored_.find(v);
+  if (const Value buffer = own != stored_.end() ? own->second : buffer_(v))
     return load(buffer, flat_ ? (c.empty() ? Index(0) : c[0]) : index_.linear(c, shape(v)));
   const ValueInfo& info = mir_.value(v);
   if (info.node < 0) throw InternalError("a kernel body needs value %" + std::to_string(v) + ", which has no buffer");

@@ -28,6 +28,10 @@ class Elements {
   /// Element of `v` at a linear position of its own row-major order.
   Value at_linear(ValueId v, const Index& i);
   Value load(Value buffer, const Index& i);
+  /// From now on every element of `v` that the kernel may ask for is this scalar: what a row was reduced to.
+  void bind(ValueId v, Value scalar) { bound_[v] = scalar; }
+  /// From now on the elements of `v` that the kernel may ask for are in this buffer.
+  void stored(ValueId v, Value buffer) { stored_[v] = buffer; }
 
   /// Remembered scalars are forgotten at the end of the region in which they were made.
   class Scope {
@@ -55,6 +59,7 @@ class Elements {
   const Graph& mir_;
   std::function<Value(ValueId)> buffer_;
   bool flat_, checked_;
+  std::map<ValueId, Value> bound_, stored_;
   std::vector<std::map<std::pair<ValueId, Coordinates>, Value>> memo_{1};
 };
 

@@ -19,10 +19,9 @@ constexpr std::array root_rows{
     RootLowering{"dot_general", lower_dot_general, OperandUse::pulled_if_free},
     RootLowering{"dynamic_update_slice", lower_dynamic_update_slice, OperandUse::pulled},
     RootLowering{"if", lower_if, OperandUse::buffer},
-    RootLowering{"reduce", lower_reduce, OperandUse::pulled},
+    RootLowering{"reduce", nullptr, OperandUse::pulled},  // lower_rows
     RootLowering{"reduce_window", lower_reduce_window, OperandUse::pulled_if_free},
     RootLowering{"scatter", lower_scatter, OperandUse::pulled},
-    RootLowering{"segment_reduce", lower_segment_reduce, OperandUse::pulled},
     RootLowering{"sparse.assemble", lower_sparse_assemble, OperandUse::buffer},
     RootLowering{"sparse.parts", lower_sparse_parts, OperandUse::buffer},
     RootLowering{"while", lower_while, OperandUse::buffer},
@@ -104,7 +103,7 @@ void Lowering::store_if_reads(const Node& n, ValueId v, ValueId memory) {
   lir::KernelAttrs a;
   a.policy = shape.size() == 1 ? lir::Policy::range : lir::Policy::mdrange;
   a.extents = shape;
-  kernel(n, a, {v}, {allocate(v)},
+  kernel({&n}, a, {v}, {allocate(v)},
          [&](KernelBody& k) { k.store(0, k.elements.index().linear(k.position, shape), k.load(v, k.position)); }, false,
          {v});
 }
@@ -125,6 +124,12 @@ void Lowering::step(const Node& origin, std::string name, std::string kind, std:
                     std::int64_t operations) {
   report_.steps.push_back({name, std::move(kind), std::move(provider), operations});
   if (origin.origin >= 0) report_.rows[static_cast<std::size_t>(origin.origin)].steps.push_back(std::move(name));
+}
+
+void Lowering::share_step(const Node& other, const std::string& name) {
+  if (other.origin < 0) return;
+  auto& steps = report_.rows[static_cast<std::size_t>(other.origin)].steps;
+  if (std::find(steps.begin(), steps.end(), name) == steps.end()) steps.push_back(name);
 }
 
 void Lowering::set_origin(const Node& n) {
@@ -167,12 +172,13 @@ void Lowering::kernel(const Node& origin, std::vector<std::int64_t> extents, con
   lir::KernelAttrs a;
   a.policy = extents.size() == 1 ? lir::Policy::range : lir::Policy::mdrange;
   a.extents = std::move(extents);
-  kernel(origin, std::move(a), pulled, std::move(writes), body, false, {}, std::move(reads));
+  kernel({&origin}, std::move(a), pulled, std::move(writes), body, false, {}, std::move(reads));
 }
 
-void Lowering::kernel(const Node& origin, lir::KernelAttrs attrs, const std::vector<ValueId>& pulled, Values writes,
-                      const std::function<void(KernelBody&)>& body, bool flat, const std::set<ValueId>& computed,
-                      Values reads) {
+void Lowering::kernel(const std::vector<const Node*>& origins, lir::KernelAttrs attrs,
+                      const std::vector<ValueId>& pulled, Values writes, const std::function<void(KernelBody&)>& body,
+                      bool flat, const std::set<ValueId>& computed, Values reads) {
+  const Node& origin = *origins.back();
   const std::vector<ValueId> loaded = leaves(pulled, computed);
   attrs.name = unique_name(origin.op->name());
   attrs.writes = static_cast<int>(writes.size());
@@ -209,6 +215,7 @@ void Lowering::kernel(const Node& origin, lir::KernelAttrs attrs, const std::vec
   set_origin(origin);
   b_.emit("lir.kernel", buffers, attrs, std::span(&region, 1));
   step(origin, attrs.name, "kernel", "generated", static_cast<std::int64_t>(lir_.node_count() - first_node));
+  for (const Node* other : origins) share_step(*other, attrs.name);
 }
 
 void Lowering::lower_kernel(const FusedKernel& k) {
@@ -221,6 +228,7 @@ void Lowering::lower_kernel(const FusedKernel& k) {
                                                             .value = value})};
     return;
   }
+  if (k.space >= 0) return lower_rows(*this, k);
   if (!first.record.empty()) return lower_call(first);
   if (!is_inlined_kind(first)) {
     const RootLowering* r = root_lowering(*first.op);
@@ -233,7 +241,17 @@ void Lowering::lower_kernel(const FusedKernel& k) {
     buffers_[first.results[0]] = {view(buffer(first.operands[0]), mir_.tensor_type(first.results[0]))};
     return;
   }
-  const std::vector<std::int64_t> shape = this->shape(first.results[0]);
+  lower_loop(k);
+}
+
+std::vector<const Node*> Lowering::nodes(const std::vector<NodeId>& ids) const {
+  std::vector<const Node*> out;
+  for (NodeId id : ids) out.push_back(&mir_.node(id));
+  return out;
+}
+
+void Lowering::lower_loop(const FusedKernel& k) {
+  const std::vector<std::int64_t> shape = this->shape(mir_.node(k.roots[0]).results[0]);
   if (element_count(shape) == 0) {
     for (NodeId r : k.roots) allocate(mir_.node(r).results[0]);
     return;
@@ -247,7 +265,7 @@ void Lowering::lower_kernel(const FusedKernel& k) {
   lir::KernelAttrs a;
   a.policy = k.flat || shape.size() == 1 ? lir::Policy::range : lir::Policy::mdrange;
   a.extents = k.flat ? std::vector{element_count(shape)} : shape;
-  kernel(mir_.node(k.roots.back()), a, results, writes,
+  kernel(nodes(k.roots), a, results, writes,
          [&](KernelBody& body) {
            const Index linear = k.flat ? body.position[0] : body.elements.index().linear(body.position, shape);
            // All loads come before the first store: a destination may be the memory of a value that is still read.
@@ -295,7 +313,10 @@ std::string Lowering::provider_of(const Node& call) const {
 std::vector<Values> Lowering::region(RegionId r, const std::vector<Values>& arguments) {
   const Region& source = mir_.region(r);
   for (std::size_t i = 0; i < arguments.size(); ++i) buffers_[source.arguments[i]] = arguments[i];
-  for (const FusedKernel& k : fuse(mir_, r, options_.fuse).kernels) lower_kernel(k);
+  // Where threads do not come in vectors, a loop that is a thread for each row needs many rows.
+  const Fusion fusion = fuse(mir_, r, {options_.fuse, target_.max_team_threads > 1 ? 4096 : 1});
+  stored_.insert(fusion.buffers.begin(), fusion.buffers.end());
+  for (const FusedKernel& k : fusion.kernels) lower_kernel(k);
   std::vector<Values> out;
   for (ValueId v : source.results) out.push_back(buffers_.at(v));
   return out;

@@ -43,6 +43,7 @@ class Lowering {
   Graph run();
 
   const Graph& mir() const { return mir_; }
+  std::vector<const Node*> nodes(const std::vector<NodeId>& ids) const;
   Builder& builder() { return b_; }
   const Target& target() const { return target_; }
   std::vector<std::int64_t> shape(ValueId v) const { return constant_shape(mir_.tensor_type(v).shape); }
@@ -51,6 +52,8 @@ class Lowering {
   Value buffer(ValueId v, std::size_t part = 0) const;
   const Values& buffers(ValueId v) const;
   bool has_buffer(ValueId v) const { return buffers_.contains(v); }
+  /// Whether fusion wants the value in memory.
+  bool is_stored(ValueId v) const { return stored_.contains(v); }
   /// Whether `b` is `of` or a view of it.
   bool is_view_of(Value b, Value of) const;
   void set_buffers(ValueId v, Values buffers) { buffers_[v] = std::move(buffers); }
@@ -66,11 +69,11 @@ class Lowering {
   /// whose report row gets the step.
   void kernel(const Node& origin, std::vector<std::int64_t> extents, const std::vector<ValueId>& pulled, Values writes,
               const std::function<void(KernelBody&)>& body, Values reads = {});
-  /// The same under any policy. Values in `computed` are worked out in the body even if they have buffers; `flat` as in
-  /// FusedKernel.
-  void kernel(const Node& origin, lir::KernelAttrs attrs, const std::vector<ValueId>& pulled, Values writes,
-              const std::function<void(KernelBody&)>& body, bool flat = false, const std::set<ValueId>& computed = {},
-              Values reads = {});
+  /// The same under any policy. The rows of all `origins` get the step; the last one names it. Values in `computed` are
+  /// worked out in the body even if they have buffers; `flat` as in FusedKernel.
+  void kernel(const std::vector<const Node*>& origins, lir::KernelAttrs attrs, const std::vector<ValueId>& pulled,
+              Values writes, const std::function<void(KernelBody&)>& body, bool flat = false,
+              const std::set<ValueId>& computed = {}, Values reads = {});
   void copy(const Node& origin, Value from, Value to);
   Value view(Value of, const TensorType& t, std::int64_t offset = 0);
   /// Emits the steps of a MIR region, whose arguments stand for these buffers; gives the buffers of its results.
@@ -83,6 +86,9 @@ class Lowering {
 
  private:
   void lower_kernel(const FusedKernel& k);
+  void lower_loop(const FusedKernel& k);
+  /// A step that has its row already, in the row of another node too.
+  void share_step(const Node& other, const std::string& name);
   void lower_call(const Node& n);
   /// Stored values that computing these reaches.
   std::vector<ValueId> leaves(const std::vector<ValueId>& values, const std::set<ValueId>& computed = {}) const;
@@ -98,6 +104,7 @@ class Lowering {
   Graph lir_;
   Builder b_;
   std::map<ValueId, Values> buffers_;
+  std::set<ValueId> stored_;
   std::map<std::string, int> names_;
 };
 

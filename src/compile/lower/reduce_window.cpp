@@ -1,4 +1,4 @@
-// reduce_window and segment_reduce: one short reduction for each result element.
+// reduce_window: one short reduction for each result element.
 #include "compile/lower/lower.hpp"
 #include "compile/lower/positions.hpp"
 #include "compile/lower/reduction.hpp"
@@ -21,9 +21,9 @@ void lower_reduce_window(Lowering& l, const Node& n) {
   const std::int64_t terms = element_count(a.window);
   l.kernel(n, out_shape, {n.operands[0]}, {result}, [&](KernelBody& k) {
     Elements& e = k.elements;
-    const Value identity = identity_of(k, a.kind, t);
+    const Value identity = identity_of(e, a.kind, t);
     const Value sum = emit_reduction(
-        k, 0, terms, identity,
+        e, 0, terms, identity,
         [&](const Index& i) {
           const Coordinates w = e.index().coordinates(i, a.window);
           Coordinates from(shape.size());
@@ -35,39 +35,6 @@ void lower_reduce_window(Lowering& l, const Node& n) {
           return element_count(shape) == 0 ? identity : inside.choose(k.load(n.operands[0], from), identity);
         },
         combine_op(a.kind), terms);
-    k.store(0, e.index().linear(k.position, out_shape), sum);
-  });
-}
-
-// Rows of unequal length: the bounds of each reduction are loaded.
-void lower_segment_reduce(Lowering& l, const Node& n) {
-  const auto& a = n.attrs.as<ops::SegmentReduceAttrs>();
-  const auto shape = l.shape(n.operands[0]), out_shape = l.shape(n.results[0]);
-  const DType t = l.mir().tensor_type(n.operands[0]).dtype;
-  const Value result = l.allocate(n.results[0]);
-  if (element_count(out_shape) == 0) return;
-  const std::int64_t entries = shape[0];
-  l.kernel(n, out_shape, n.operands, {result}, [&](KernelBody& k) {
-    Elements& e = k.elements;
-    // Offsets are limited to the entries there are, as gather limits its indices.
-    const auto bound = [&](const Index& i) {
-      const Value offset = ops::convert(k.load(n.operands[1], {i}), DType::i64);
-      if (e.checked()) {
-        const Value low = ops::compare(offset, e.index().number(0), ops::Direction::ge),
-                    high = ops::compare(offset, e.index().number(entries), ops::Direction::le);
-        k.b.emit("lir.check", {k.b.emit1("and", {low, high}), offset}, lir::CheckAttrs{"segment offset"});
-      }
-      return e.index().clamped(offset, entries + 1);
-    };
-    const Index lower = bound(k.position[0]), upper = bound(k.position[0] + Index(1));
-    const Value sum = emit_reduction(
-        k, lower, upper, identity_of(k, a.kind, t),
-        [&](const Index& i) {
-          Coordinates c = k.position;
-          c[0] = i;
-          return k.load(n.operands[0], c);
-        },
-        combine_op(a.kind), entries);
     k.store(0, e.index().linear(k.position, out_shape), sum);
   });
 }

@@ -2,21 +2,59 @@
 
 #include <rlx/ops/build.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 namespace rlx::compile {
 
-Value emit_reduction(KernelBody& k, const Index& lower, const Index& upper, Value identity,
-                     const std::function<Value(const Index&)>& term, std::string_view combine, std::int64_t extent) {
-  Elements& e = k.elements;
-  const std::vector<RegionBody> regions{[&](ValuesIn a) -> Values {
+ReductionSpace reduction_space(const Graph& mir, const Node& reduce) {
+  constexpr std::int64_t few_rows = 64;  // Up to so many the rows alone do not keep the threads busy.
+  const auto& axes = reduce.attrs.as<ops::ReduceAttrs>().axes;
+  ReductionSpace s;
+  s.shape = constant_shape(mir.tensor_type(reduce.operands[0]).shape);
+  bool inside = false;
+  for (std::size_t d = 0; d < s.shape.size(); ++d) {
+    const bool r = std::find(axes.begin(), axes.end(), static_cast<int>(d)) != axes.end();
+    (r ? s.reduced : s.kept).push_back(s.shape[d]);
+    (r ? s.reduced_axes : s.kept_axes).push_back(d);
+    inside = inside || r;
+    s.contiguous = s.contiguous && (r || !inside || s.shape[d] == 1);
+  }
+  s.rows = element_count(s.kept);
+  s.terms = element_count(s.reduced);
+  const std::int64_t chunks = (s.terms + ReductionSpace::chunk - 1) / ReductionSpace::chunk;
+  if (s.rows <= few_rows && chunks > 1) s.chunks = chunks;
+  return s;
+}
+
+Coordinates ReductionSpace::at(Elements& e, const Coordinates& row, const Index& i) const {
+  if (e.flat()) return {i};
+  Coordinates c(shape.size());
+  for (std::size_t d = 0; d < kept_axes.size(); ++d) c[kept_axes[d]] = row[d];
+  const Coordinates inner = e.index().coordinates(i, reduced);
+  for (std::size_t d = 0; d < reduced_axes.size(); ++d) c[reduced_axes[d]] = inner[d];
+  return c;
+}
+
+Values emit_reduction(Elements& e, const Index& lower, const Index& upper, ValuesIn identities,
+                      const std::function<Values(const Index&)>& term, const Combination& combine,
+                      std::int64_t extent) {
+  Values operands{e.index().emit(lower), e.index().emit(upper)};
+  operands.insert(operands.end(), identities.begin(), identities.end());
+  const std::vector<RegionBody> regions{[&](ValuesIn a) {
                                           Elements::Scope scope(e);
-                                          return {term(Index::of(a[0], extent))};
+                                          return term(Index::of(a[0], extent));
                                         },
-                                        [&](ValuesIn a) -> Values { return {k.b.emit1(combine, {a[0], a[1]})}; }};
-  const Values operands{e.index().emit(lower), e.index().emit(upper), identity};
-  return k.b.emit1("lir.reduce", operands, {}, regions);
+                                        combine};
+  return e.builder().emit("lir.reduce", operands, {}, regions);
+}
+
+Value emit_reduction(Elements& e, const Index& lower, const Index& upper, Value identity,
+                     const std::function<Value(const Index&)>& term, std::string_view combine, std::int64_t extent) {
+  return emit_reduction(
+      e, lower, upper, {&identity, 1}, [&](const Index& i) { return Values{term(i)}; },
+      [&](ValuesIn a) { return Values{e.builder().emit1(combine, {a[0], a[1]})}; }, extent)[0];
 }
 
 std::string_view combine_op(ops::Combine kind) {
@@ -35,7 +73,7 @@ std::string_view combine_op(ops::Combine kind) {
   throw InternalError("set combines nothing");
 }
 
-Value identity_of(KernelBody& k, ops::Combine kind, DType t) {
+Value identity_of(Elements& e, ops::Combine kind, DType t) {
   HostTensor v(t, {});
   if (kind == ops::Combine::mul) v.set_f64(0, 1);
   if (kind == ops::Combine::min || kind == ops::Combine::max) {
@@ -44,7 +82,7 @@ Value identity_of(KernelBody& k, ops::Combine kind, DType t) {
     if (t == DType::boolean) v.set_i64(0, sign > 0);
     else v.set_f64(0, sign * std::numeric_limits<double>::infinity());
   }
-  return ops::constant(k.b, v);
+  return ops::constant(e.builder(), v);
 }
 
 }  // namespace rlx::compile

@@ -1,4 +1,4 @@
-// Emission of lir.reduce, shared by the lowerings that sum.
+// The index space of reductions, and the emission of lir.reduce, shared by the lowerings that sum.
 #pragma once
 #include "compile/lower/lower.hpp"
 
@@ -9,21 +9,33 @@
 
 namespace rlx::compile {
 
-/// Combination, by a region of the MIR graph, of `term` over [lower, upper); every index lies in [0, extent).
-Values emit_reduction(KernelBody& k, const Index& lower, const Index& upper, ValuesIn identities,
-                      const std::function<Values(const Index&)>& term, const Graph& g, RegionId combine,
-                      std::int64_t extent);
+/// What a `reduce` node traverses: rows (positions of the kept dimensions) of `terms` elements each.
+struct ReductionSpace {
+  std::vector<std::int64_t> shape, kept, reduced;
+  std::vector<std::size_t> kept_axes, reduced_axes;
+  std::int64_t rows = 1, terms = 1;
+  std::int64_t chunks = 1;  ///< More than 1: a row is cut into this many parallel pieces, the last one may be short.
+  bool contiguous = true;   ///< A row is one run of memory.
+  static constexpr std::int64_t chunk = 16384;  ///< Terms of a piece: long enough to hide a task's cost.
+
+  /// Coordinates in `shape` of term `i` of the row at `row`.
+  Coordinates at(Elements& e, const Coordinates& row, const Index& i) const;
+};
+/// The shapes must be constant.
+ReductionSpace reduction_space(const Graph& mir, const Node& reduce);
+
+using Combination = std::function<Values(ValuesIn both)>;  ///< Of the values so far, then of as many new ones.
+
+/// Combination of the terms of [lower, upper); every index lies in [0, extent). `term` may store.
+Values emit_reduction(Elements& e, const Index& lower, const Index& upper, ValuesIn identities,
+                      const std::function<Values(const Index&)>& term, const Combination& combine, std::int64_t extent);
 
 /// The same with a named operator of two scalars ("add", "min") as combination, for one value.
-Value emit_reduction(KernelBody& k, const Index& lower, const Index& upper, Value identity,
+Value emit_reduction(Elements& e, const Index& lower, const Index& upper, Value identity,
                      const std::function<Value(const Index&)>& term, std::string_view combine, std::int64_t extent);
 
-/// Second stage: combines partials [kept..., chunks] into results [kept...].
-void reduce_partials(Lowering& l, const Node& n, const Values& partials, const std::vector<ValueId>& identities,
-                     const std::vector<std::int64_t>& kept, std::int64_t chunks, const Values& results);
-
 /// The neutral element of a combination as a scalar of type `t` ("set" has none).
-Value identity_of(KernelBody& k, ops::Combine kind, DType t);
+Value identity_of(Elements& e, ops::Combine kind, DType t);
 std::string_view combine_op(ops::Combine kind);
 
 }  // namespace rlx::compile

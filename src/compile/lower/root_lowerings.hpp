@@ -9,6 +9,7 @@
 namespace rlx::compile {
 
 class Lowering;
+struct FusedKernel;
 
 enum class OperandUse : std::uint8_t {
   pulled,          ///< Each element is asked for about once: its producer may be computed in place.
@@ -26,11 +27,11 @@ const RootLowering* root_lowering(const Op& op);
 /// How `user` (not of inlined kind) uses its operand: a call, or an operator without lowering, wants buffers.
 OperandUse operand_use(const Node& user, std::size_t operand);
 
-void lower_reduce(Lowering& l, const Node& n);
+/// A kernel with reductions (FusedKernel::space).
+void lower_rows(Lowering& l, const FusedKernel& k);
 void lower_associative_scan(Lowering& l, const Node& n);
 void lower_arg_reduce(Lowering& l, const Node& n);
 void lower_reduce_window(Lowering& l, const Node& n);
-void lower_segment_reduce(Lowering& l, const Node& n);
 void lower_dot_general(Lowering& l, const Node& n);
 /// dot_general in local memory by teams, into `result`; false where the target or the shape is not for it.
 bool lower_tiled_dot_general(Lowering& l, const Node& n, DType accumulate, Value result);

@@ -1,0 +1,34 @@
+// Rows of unequal length: each element is a reduction whose bounds are loaded.
+#include "compile/lower/element_rules.hpp"
+#include "compile/lower/reduction.hpp"
+
+#include <rlx/ops/build.hpp>
+
+namespace rlx::compile {
+
+Value segment_reduce_element(Elements& e, const Node& n, const Coordinates& c) {
+  const auto& a = n.attrs.as<ops::SegmentReduceAttrs>();
+  const std::int64_t entries = e.shape(n.operands[0])[0];
+  Builder& b = e.builder();
+  // Offsets are limited to the entries there are, as gather limits its indices.
+  const auto bound = [&](const Index& i) {
+    const Value offset = ops::convert(e.at(n.operands[1], {i}), DType::i64);
+    if (e.checked()) {
+      const Value low = ops::compare(offset, e.index().number(0), ops::Direction::ge),
+                  high = ops::compare(offset, e.index().number(entries), ops::Direction::le);
+      b.emit("lir.check", {b.emit1("and", {low, high}), offset}, lir::CheckAttrs{"segment offset"});
+    }
+    return e.index().clamped(offset, entries + 1);
+  };
+  const Index lower = bound(c[0]), upper = bound(c[0] + Index(1));
+  return emit_reduction(
+      e, lower, upper, identity_of(e, a.kind, e.mir().tensor_type(n.operands[0]).dtype),
+      [&](const Index& i) {
+        Coordinates from = c;
+        from[0] = i;
+        return e.at(n.operands[0], from);
+      },
+      combine_op(a.kind), entries);
+}
+
+}  // namespace rlx::compile
