@@ -1,13 +1,17 @@
-// Time to compile a graph of 50 operators, without and with the disk cache, and to call a cached executable of one
-// small kernel. The limits are absolute, so the rival's column holds them.
+// Time to compile a graph of 50 operators, without and with the disk cache, to check its program, to call a cached
+// executable of one small kernel, and to scan: a step of a long scan costs what a step of a short one does. The limits
+// are absolute, so the rival's column holds them.
 #include "benchmarks/bench.hpp"
 
 #include "backends/cpu/cpu_device.hpp"
+#include "compile/lir/verify_program.hpp"
 
 #include <rlx/catalog.hpp>
+#include <rlx/ir/verify.hpp>
 #include <rlx/ops/build.hpp>
 #include <rlx/runtime/executable.hpp>
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 
@@ -24,6 +28,19 @@ Graph fifty(const Registry& registry) {
     x = ops::sub(x, ops::reduce_max(x, {1}, true));
   }
   b.output(x, "y");
+  return g;
+}
+
+// A scan over rows of 1024 that stacks one row a step.
+Graph scan(const Registry& registry, std::int64_t steps) {
+  Graph g("scan");
+  Builder b(g, registry);
+  const Value x = b.input(f32({steps, 1024}), "x"), s = b.input(f32({1024}), "s");
+  const Values out = ops::scan(std::array{s}, std::array{x}, {}, [](ValuesIn v) {
+    const Value next = ops::add(v[0], v[1]);
+    return Values{next, ops::mul(next, next)};
+  });
+  b.output(out[1], "y");
   return g;
 }
 
@@ -45,6 +62,14 @@ int main() {
   bench::row("compile " + std::to_string(g.node_count()) + " operators, cold", cold, 0.5, "s", 0.5 / cold, 1);
   bench::row("the same from the disk cache", warm * 1e3, 20, "ms", 20 / (warm * 1e3), 1);
 
+  const Program p = compile_program(g, catalog.operators, device->target(), device->records());
+  const double check = bench::median_seconds(7, [&] {
+    verify(p.lir, Level::lir);
+    compile::verify_program(p.lir, device->target(), p.report, compile::MemoryPlan{p.arena_bytes});
+  });
+  bench::row("check of its program, three times a compilation", 3 * check * 1e3, cold * 1e3 / 20, "ms",
+             cold / 20 / (3 * check), 1);
+
   Graph small("small");
   Builder b(small, catalog.operators);
   const Value x = b.input(f32({16}), "x");
@@ -58,5 +83,16 @@ int main() {
                                             }) /
                       1000;
   bench::row("call of one small kernel", call * 1e6, 20, "us", 20 / (call * 1e6), 1);
+
+  double per_step[2] = {};
+  for (const std::int64_t steps : {512, 4096}) {
+    const runtime::Executable walk(device, scan(catalog.operators, steps), catalog);
+    const HostValues rows{HostTensor(DType::f32, {steps, 1024}), HostTensor(DType::f32, {1024})};
+    HostValues stacked;
+    per_step[steps == 4096] =
+        bench::median_seconds(5, [&] { stacked = walk.run(rows, std::move(stacked)); }) / static_cast<double>(steps);
+  }
+  bench::row("a step of 4096 of a scan beside one of 512", per_step[1] * 1e6, per_step[0] * 1e6, "us",
+             per_step[0] / per_step[1], 0.5);
   std::filesystem::remove_all(folder);
 }
