@@ -231,10 +231,10 @@ class MemoryFile {
 
   void write_to(PendingFile& out) const {
     void* memory = nullptr;  // the driver gives the address of its pointer
-    hsize_t bytes = 0;
-    if (H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0 || H5Fget_filesize(file_, &bytes) < 0 ||
-        H5Fget_vfd_handle(file_, access_, &memory) < 0 || !memory)
+    if (H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0 || H5Fget_vfd_handle(file_, access_, &memory) < 0 || !memory)
       fail(path_, "cannot write");
+    const ssize_t bytes = H5Fget_file_image(file_, nullptr, 0);  // The memory is longer, by a part of an increment.
+    if (bytes < 0) fail(path_, "cannot write");
     out.write(*static_cast<void**>(memory), static_cast<std::size_t>(bytes));
   }
 
@@ -246,9 +246,11 @@ class MemoryFile {
     if (!content.empty()) H5Pset_file_image(access, const_cast<char*>(content.data()), content.size());  // copied
     return access;
   }
+  /// The name is never that of a file: the driver refuses content for one that exists.
   static hid_t open(const std::string& path, bool fresh, hid_t access) {
-    return fresh ? H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)
-                 : H5Fopen(path.c_str(), H5F_ACC_RDWR, access);
+    const std::string name = path + "/in memory";
+    return fresh ? H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)
+                 : H5Fopen(name.c_str(), H5F_ACC_RDWR, access);
   }
 
   const std::string& path_;

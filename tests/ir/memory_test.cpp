@@ -27,7 +27,8 @@ TEST(Memory, TheLimitCountsWhatTheProcessHolds) {
   HostTensor x(DType::u8, {100 * mib});
   std::memset(x.mutable_data(), 1, static_cast<std::size_t>(x.bytes()));
   const std::int64_t held = before - available_memory();
-  EXPECT_NEAR(static_cast<double>(held), 100.0 * mib, 4.0 * mib);  // Counters of the system lag by some pages.
+  EXPECT_GE(held, 96 * mib);   // Counters of the system lag by some pages.
+  EXPECT_LE(held, 120 * mib);  // The address sanitizer keeps a byte for every eight.
 }
 
 TEST(Memory, TensorsBeyondTheRoomAreRefused) {
