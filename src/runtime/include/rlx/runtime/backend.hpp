@@ -2,6 +2,7 @@
 // business, so a backend with a dialect and a launch function is already whole.
 #pragma once
 #include <rlx/compile/target.hpp>
+#include <rlx/ir/error.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -54,6 +55,13 @@ class Module {
                       CheckRecord* checks = nullptr) const = 0;
   /// An empty record; null where no kernel checks anything.
   virtual std::unique_ptr<CheckRecord> check_record() const { return nullptr; }
+  /// Runs rows [begin, end) of a kernel under mdrange on the calling thread, a row being a position of all its
+  /// dimensions but the last. For devices whose records state an epilogue.
+  virtual void launch_rows(std::size_t index, std::span<const KernelBuffer> buffers, std::int64_t begin,
+                           std::int64_t end) const {
+    (void)index, (void)buffers, (void)begin, (void)end;
+    throw InternalError("a record states an epilogue on a device that runs no kernel by rows");
+  }
   /// Bytes of code, for reports; 0 where unknown.
   virtual std::int64_t code_bytes() const { return 0; }
 };
