@@ -29,7 +29,7 @@ struct Blocking {
   std::int64_t panels_bytes = 0, block_bytes = 0, sums_bytes = 0;
   std::int64_t bytes() const { return panels_bytes + workers * block_bytes + sums_bytes; }
 };
-/// A unit of depth is mr + nr lanes.
+/// Along k in one lane; the sides of C whose sums are kept; of B that is packed at a time.
 constexpr std::int64_t depth_bytes = 4096, sums_side = 1024, packed_panels_bytes = 16 << 20;
 
 Blocking blocking(const Microkernel& kernel, DType in, DType out, std::int64_t m, std::int64_t n, std::int64_t k,
@@ -137,8 +137,9 @@ class Product {
   void multiply() {
     const std::int64_t strips = divided(m_, kernel_.mr), turns = threads_ > 1 ? 4 * threads_ : 1;
     std::int64_t rows = divided(strips, blocking_.rows / kernel_.mr);
-    // More tasks than threads: of no fewer than 4 strips, then of no fewer than 4 panels.
+    // More tasks than threads, as many for each: of no fewer than 4 strips, then of no fewer than 4 panels.
     if (rows < turns) rows = std::max(rows, std::min(turns, strips / 4));
+    if (rows > threads_) rows = std::min(strips, divided(rows, threads_) * threads_);
     const std::int64_t columns =
         rows < turns ? std::max<std::int64_t>(1, std::min(divided(turns, rows), panels() / 4)) : 1;
     std::atomic<std::int64_t> next{0};

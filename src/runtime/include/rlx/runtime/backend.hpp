@@ -55,6 +55,8 @@ class Module {
                       CheckRecord* checks = nullptr) const = 0;
   /// An empty record; null where no kernel checks anything.
   virtual std::unique_ptr<CheckRecord> check_record() const { return nullptr; }
+  /// Bytes of code, for reports; 0 where unknown.
+  virtual std::int64_t code_bytes() const { return 0; }
   /// Runs rows [begin, end) of a kernel under mdrange on the calling thread, a row being a position of all its
   /// dimensions but the last. For devices whose records state an epilogue.
   virtual void launch_rows(std::size_t index, std::span<const KernelBuffer> buffers, std::int64_t begin,
@@ -62,8 +64,6 @@ class Module {
     (void)index, (void)buffers, (void)begin, (void)end;
     throw InternalError("a record states an epilogue on a device that runs no kernel by rows");
   }
-  /// Bytes of code, for reports; 0 where unknown.
-  virtual std::int64_t code_bytes() const { return 0; }
 };
 
 class Device {
