@@ -285,6 +285,7 @@ int main(int argc, char** argv) {
         const Setting s{machine, where, threads, n > 1024 ? 3 : 20};
         for (const DType t : {DType::f32, DType::f64}) measure(t, n, n > 1024 ? 0.9 : 0.85, s);
         measure_narrow(DType::bf16, DType::f32, n, bf16_goal, s);
+        if (n > 1024) continue;
         measure_narrow(DType::bf16, DType::bf16, n, bf16_goal, s);
         measure_narrow(DType::f16, DType::f16, n, 0.9, s);
         measure_narrow(DType::i8, DType::i32, n, 2, s);

@@ -53,6 +53,22 @@ struct LaunchCheck : emit_llvm::CheckState {
   std::int64_t point = 0;
 };
 
+/// What a kernel gets: the buffers' addresses, without an allocation where they are few.
+class Addresses {
+ public:
+  explicit Addresses(std::span<const KernelBuffer> buffers) {
+    if (buffers.size() > few_.size()) many_.resize(buffers.size());
+    void** const to = many_.empty() ? few_.data() : many_.data();
+    for (std::size_t i = 0; i < buffers.size(); ++i)
+      to[i] = static_cast<std::byte*>(buffers[i].allocation->handle) + buffers[i].byte_offset;
+  }
+  void* const* data() const { return many_.empty() ? few_.data() : many_.data(); }
+
+ private:
+  std::array<void*, 32> few_;
+  std::vector<void*> many_;
+};
+
 class CpuModule final : public runtime::Module {
  public:
   CpuModule(std::vector<emit_llvm::KernelInfo> kernels, std::span<const std::byte> object, int threads)
@@ -65,19 +81,14 @@ class CpuModule final : public runtime::Module {
 
   void launch(std::size_t index, std::span<const KernelBuffer> buffers, runtime::CheckRecord* checks) const override {
     const emit_llvm::KernelInfo& k = kernels_.at(index);
-    std::array<void*, 32> few;
-    std::vector<void*> many;
-    if (buffers.size() > few.size()) many.resize(buffers.size());
-    void** const addresses = many.empty() ? few.data() : many.data();
-    for (std::size_t i = 0; i < buffers.size(); ++i)
-      addresses[i] = static_cast<std::byte*>(buffers[i].allocation->handle) + buffers[i].byte_offset;
+    const Addresses addresses(buffers);
     LaunchCheck check;
     struct Launch {
       emit_llvm::KernelFunction function;
       void* const* buffers;
       emit_llvm::CheckState* check;
     };
-    Launch launch{reinterpret_cast<emit_llvm::KernelFunction>(code_->function(index)), addresses, &check};
+    Launch launch{reinterpret_cast<emit_llvm::KernelFunction>(code_->function(index)), addresses.data(), &check};
     parallel_for(
         k.extent, k.grain, threads_,
         [](void* context, std::int64_t begin, std::int64_t end) {
@@ -88,6 +99,16 @@ class CpuModule final : public runtime::Module {
     if (checks && !check.report.what.empty()) static_cast<Refusals*>(checks)->add(check.report);
   }
   std::unique_ptr<runtime::CheckRecord> check_record() const override { return std::make_unique<Refusals>(); }
+  void launch_rows(std::size_t index, std::span<const KernelBuffer> buffers, std::int64_t begin,
+                   std::int64_t end) const override {
+    const emit_llvm::KernelInfo& k = kernels_.at(index);
+    if (!k.rows) throw InternalError("kernel " + k.name + " does not run by rows");
+    const Addresses addresses(buffers);
+    LaunchCheck check;  // the kernels of epilogues check nothing
+    const std::int64_t units = k.extent / k.rows;
+    reinterpret_cast<emit_llvm::KernelFunction>(code_->function(index))(addresses.data(), begin * units, end * units,
+                                                                        &check);
+  }
   std::int64_t code_bytes() const override { return bytes_; }
 
  private:

@@ -49,6 +49,8 @@ class Planner {
   // Numbers the steps of a region in order. A buffer made outside a loop and named inside it must outlive the loop's
   // end and exist from its start, since the next trip may need what this one left.
   void number_steps(RegionId r) {
+    const Node* with_epilogue = nullptr;
+    int called = 0;
     for (NodeId id : g_.region(r).nodes) {
       const Node& n = g_.node(id);
       const int at = clock_++;
@@ -62,6 +64,14 @@ class Planner {
       if (n.op->name() == "lir.view")
         root_[n.results[0]] = root_.contains(n.operands[0]) ? root_[n.operands[0]] : n.operands[0];
       for (ValueId v : n.operands) touch(v, at);
+      // A call with an epilogue and its kernel run at one time.
+      if (const auto* call = n.attrs.get_if<lir::CallAttrs>(); call && !call->epilogue.empty())
+        with_epilogue = &n, called = at;
+      else if (with_epilogue && n.op->name() == "lir.kernel") {
+        for (ValueId v : with_epilogue->operands) touch(v, at);
+        for (ValueId v : n.operands) touch(v, called);
+        with_epilogue = nullptr;
+      }
       if (n.op->name() == "lir.while" || n.op->name() == "lir.if") {
         loops_.push_back({at, {}});
         for (RegionId inner : n.regions) {

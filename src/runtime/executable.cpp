@@ -329,19 +329,15 @@ class Executable::Impl {
 
     void execute(const Step& s) {
       switch (s.kind) {
-        case Step::Kind::kernel: {
-          std::vector<KernelBuffer> buffers;
-          buffers.reserve(s.places.size());
-          for (int p : s.places) buffers.push_back(at(p));
-          e_.module_->launch(s.index, buffers, checks_.get());
+        case Step::Kind::kernel:
+          e_.module_->launch(s.index, buffers(s), checks_.get());
           break;
-        }
         case Step::Kind::copy:
           e_.device_->copy(*at(s.places[1]).allocation, at(s.places[1]).byte_offset, *at(s.places[0]).allocation,
                            at(s.places[0]).byte_offset, place(s.places[0]).bytes);
           break;
         case Step::Kind::call:
-          call(e_.steps_.calls[s.index]);
+          call(e_.steps_.calls[s.index], s.first);
           break;
         case Step::Kind::loop:
           loop(s);
@@ -375,7 +371,14 @@ class Executable::Impl {
       return {e_.device_->host_addressable() ? base + b.byte_offset : base, place(p).type, b.byte_offset};
     }
 
-    void call(const Call& c) {
+    std::vector<KernelBuffer> buffers(const Step& s) const {
+      std::vector<KernelBuffer> out;
+      out.reserve(s.places.size());
+      for (int p : s.places) out.push_back(at(p));
+      return out;
+    }
+
+    void call(const Call& c, const std::vector<Step>& after) {
       std::vector<BufferView> in, out;
       for (int p : c.in_places) in.push_back(view(p));
       for (int p : c.out_places) out.push_back(view(p));
@@ -389,7 +392,16 @@ class Executable::Impl {
       workspace.byte_offset = e_.steps_.arena_bytes;
       // A record runs in the order of the queue, so what was enqueued before it must be done where the host runs it.
       e_.device_->synchronize();
-      std::get<Launch>(c.record->action.value)({instance, in, used, out, &made, workspace});
+      Epilogue epilogue;
+      if (!after.empty()) {
+        const std::int64_t row = out[0].type.shape.back().constant();
+        epilogue = [this, row, index = after[0].index, places = buffers(after[0])](std::int64_t begin,
+                                                                                   std::int64_t end) {
+          e_.module_->launch_rows(index, places, begin / row, end / row);
+        };
+      }
+      std::get<Launch>(c.record->action.value)(
+          {instance, in, used, out, &made, workspace, after.empty() ? nullptr : &epilogue});
       if (made.size() != c.made_slots.size())
         throw InternalError(std::string(c.record->name.value) + " made " + std::to_string(made.size()) + " resources");
       for (std::size_t i = 0; i < made.size(); ++i)

@@ -52,19 +52,25 @@ class Preparer {
 
   std::vector<Step> region(RegionId r) {
     std::vector<Step> steps;
+    bool epilogue = false;  // The next kernel belongs to the call before it.
     for (NodeId id : g_.region(r).nodes) {
       const Node& n = g_.node(id);
       const std::string_view op = n.op->name();
       if (op == "lir.buffer") buffer(n);
       else if (op == "lir.view") view(n);
-      else if (op == "lir.kernel") steps.push_back(kernel(n));
-      else if (op == "lir.copy") {
+      else if (op == "lir.kernel") {
+        if (epilogue) join(steps.back(), kernel(n));
+        else steps.push_back(kernel(n));
+        epilogue = false;
+      } else if (op == "lir.copy") {
         Step s{.kind = Step::Kind::copy, .places = places(n.operands), .info = info(n, "copy")};
         s.reads = {s.places[0]};
         s.writes = {s.places[1]};
         steps.push_back(std::move(s));
-      } else if (op == "lir.call") steps.push_back(call(n));
-      else if (op == "lir.while") {
+      } else if (op == "lir.call") {
+        steps.push_back(call(n));
+        epilogue = !n.attrs.as<lir::CallAttrs>().epilogue.empty();
+      } else if (op == "lir.while") {
         Step s{.kind = Step::Kind::loop,
                .max_trips = n.attrs.as<lir::LoopAttrs>().max_trips,
                .first = region(n.regions[0]),
@@ -105,6 +111,17 @@ class Preparer {
     about->has_infinity = holds_infinity(n.regions[0]);
     s.info = std::move(about);
     return s;
+  }
+
+  /// The kernel becomes part of the call's step.
+  static void join(Step& call, Step kernel) {
+    auto about = std::make_shared<StepInfo>(*call.info);
+    about->has_infinity = about->has_infinity || kernel.info->has_infinity;
+    call.info = std::move(about);
+    for (int p : kernel.reads)
+      if (std::find(call.writes.begin(), call.writes.end(), p) == call.writes.end()) call.reads.push_back(p);
+    call.writes.insert(call.writes.end(), kernel.writes.begin(), kernel.writes.end());
+    call.first.push_back(std::move(kernel));
   }
 
   bool holds_infinity(RegionId r) const {
@@ -174,7 +191,7 @@ class Preparer {
       c.workspace_bytes = c.record->workspace(instance);
     }
     Step s{.kind = Step::Kind::call, .index = out_.calls.size(), .reads = c.in_places, .writes = c.out_places};
-    s.info = info(n, a.record);
+    s.info = info(n, lir::step_name(a));
     out_.calls.push_back(std::move(c));
     return s;
   }

@@ -44,7 +44,7 @@ struct Step {
   std::vector<int> places{};            ///< Buffers of a kernel; from and to of a copy; predicate of a branch.
   int condition = -1;                   ///< Place that a loop's condition leaves its answer in.
   std::int64_t max_trips = -1;          ///< Of a loop; -1: no bound.
-  std::vector<Step> first{}, second{};  ///< Condition and body, or then and else.
+  std::vector<Step> first{}, second{};  ///< Condition and body, or then and else, or a call's epilogue.
   std::vector<int> reads{}, writes{};   ///< Places, of a kernel, call or copy.
   std::shared_ptr<const StepInfo> info{};
 };

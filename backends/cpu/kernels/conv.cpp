@@ -165,7 +165,20 @@ void launch_conv(const LaunchCall& call) {
   const std::int64_t padded = padded_bytes(c, t);
   if (c.copies) pad(c, static_cast<const std::byte*>(call.in[0].data), byte_size(t, c.channels), workspace);
   matmul_in(workspace + padded, call.workspace.type.shape.at(0).constant() - padded, machine_of(*call.instance.target),
-            problem(c, t), c.copies ? workspace : call.in[0].data, call.in[1].data, call.out[0].data);
+            problem(c, t), c.copies ? workspace : call.in[0].data, call.in[1].data, call.out[0].data,
+            c.groups == 1 ? call.epilogue : nullptr);
+  if (c.groups == 1 || !call.epilogue) return;
+  struct Context {
+    const Epilogue& run;
+    std::int64_t features;
+  } context{*call.epilogue, c.features};
+  parallel_for(
+      c.m(), 256, 0,
+      [](void* x, std::int64_t begin, std::int64_t end) {
+        const auto& p = *static_cast<const Context*>(x);
+        p.run(begin * p.features, end * p.features);
+      },
+      &context);
 }
 
 }  // namespace rlx::cpu

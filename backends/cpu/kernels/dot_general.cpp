@@ -97,7 +97,7 @@ void launch_dot_general(const LaunchCall& call) {
                         .b_columns = offsets(y, free_dims(y_rank, a.rhs_batch, a.rhs_contract)),
                         .b_depth = offsets(y, a.rhs_contract)};
   matmul_in(call.workspace.data, call.workspace.type.shape.at(0).constant(), machine_of(*call.instance.target), p,
-            call.in[0].data, call.in[1].data, call.out[0].data);
+            call.in[0].data, call.in[1].data, call.out[0].data, call.epilogue);
 }
 
 }  // namespace rlx::cpu

@@ -29,7 +29,7 @@ struct Blocking {
   std::int64_t panels_bytes = 0, block_bytes = 0, sums_bytes = 0;
   std::int64_t bytes() const { return panels_bytes + workers * block_bytes + sums_bytes; }
 };
-/// A unit of depth is mr + nr lanes.
+/// Along k in one lane; the sides of C whose sums are kept; of B that is packed at a time.
 constexpr std::int64_t depth_bytes = 4096, sums_side = 1024, packed_panels_bytes = 16 << 20;
 
 Blocking blocking(const Microkernel& kernel, DType in, DType out, std::int64_t m, std::int64_t n, std::int64_t k,
@@ -80,11 +80,13 @@ std::uint16_t rounded_bf16(float v) {
 /// One product of a batch.
 class Product {
  public:
-  Product(const Microkernel& kernel, const MatmulProblem& p, void* workspace, int workers)
+  /// `epilogue` as in Epilogue, or null; its elements count from the first product's.
+  Product(const Microkernel& kernel, const MatmulProblem& p, void* workspace, int workers, const Epilogue* epilogue)
       : kernel_(kernel),
         p_(p),
         blocking_(blocking(kernel, p.in, p.out, p.m(), p.n(), p.k(), workers)),
         threads_(workers),
+        epilogue_(epilogue),
         narrow_(bit_width(p.out) < 32),
         a_runs_(runs(p.a_depth)),
         b_runs_(runs(p.b_depth)) {
@@ -95,8 +97,8 @@ class Product {
       threads_ = 1;
   }
 
-  void run(const void* a, const void* b, void* c) {
-    a_ = a, b_ = b, c_ = static_cast<std::byte*>(c);
+  void run(const void* a, const void* b, void* c, std::int64_t first_element) {
+    first_ = first_element, a_ = a, b_ = b, c_ = static_cast<std::byte*>(c);
     for (n0_ = 0; n0_ < p_.n(); n0_ += blocking_.n)
       for (m0_ = 0; m0_ < p_.m(); m0_ += blocking_.row_limit) {
         m_ = std::min(blocking_.row_limit, p_.m() - m0_);
@@ -135,16 +137,24 @@ class Product {
   void multiply() {
     const std::int64_t strips = divided(m_, kernel_.mr), turns = threads_ > 1 ? 4 * threads_ : 1;
     std::int64_t rows = divided(strips, blocking_.rows / kernel_.mr);
-    // More tasks than threads: of no fewer than 4 strips, then of no fewer than 4 panels.
+    // More tasks than threads, as many for each: of no fewer than 4 strips, then of no fewer than 4 panels.
     if (rows < turns) rows = std::max(rows, std::min(turns, strips / 4));
+    if (rows > threads_) rows = std::min(strips, divided(rows, threads_) * threads_);
     const std::int64_t columns =
         rows < turns ? std::max<std::int64_t>(1, std::min(divided(turns, rows), panels() / 4)) : 1;
     std::atomic<std::int64_t> next{0};
+    const bool finishes = epilogue_ && k0_ + k_ == p_.k() && n0_ + n_ == p_.n();
+    // Columns of a block of rows that are still to come.
+    std::vector<std::atomic<std::int64_t>> left(finishes ? static_cast<std::size_t>(rows) : 0);
+    for (auto& l : left) l = columns;
     auto work = [&](std::int64_t worker) {
       for (std::int64_t t; (t = next.fetch_add(1, std::memory_order_relaxed)) < rows * columns;) {
         const std::int64_t r = t % rows, q = t / rows;
         block(blocks_ + worker * blocking_.block_bytes, strips * r / rows, strips * (r + 1) / rows,
               panels() * q / columns, panels() * (q + 1) / columns);
+        if (finishes && left[static_cast<std::size_t>(r)].fetch_sub(1, std::memory_order_acq_rel) == 1)
+          (*epilogue_)(first_ + (m0_ + strips * r / rows * kernel_.mr) * p_.n(),
+                       first_ + (m0_ + std::min(m_, strips * (r + 1) / rows * kernel_.mr)) * p_.n());
       }
     };
     parallel_for(
@@ -222,10 +232,12 @@ class Product {
   const MatmulProblem& p_;
   Blocking blocking_;
   int threads_;
+  const Epilogue* epilogue_;
   bool narrow_;
   std::vector<std::int64_t> a_runs_, b_runs_;
   std::byte *panels_, *blocks_, *sums_, *c_ = nullptr;
   const void *a_ = nullptr, *b_ = nullptr;
+  std::int64_t first_ = 0;
   std::int64_t m0_ = 0, n0_ = 0, k0_ = 0, m_ = 0, n_ = 0, k_ = 0;  ///< What is packed: where it starts, its extents.
 };
 
@@ -240,7 +252,7 @@ std::int64_t matmul_workspace(const Machine& machine, DType in, DType out, std::
 }
 
 void matmul(const Machine& machine, const MatmulProblem& p, const void* a, const void* b, void* c, void* workspace,
-            int threads) {
+            int threads, const Epilogue* epilogue) {
   const std::int64_t c_bytes = p.batch_stride() * bit_width(p.out) / 8;
   if (p.batch() == 0 || p.m() == 0 || p.n() == 0) return;
   if (!threads) threads = default_threads();
@@ -249,6 +261,7 @@ void matmul(const Machine& machine, const MatmulProblem& p, const void* a, const
       for (std::int64_t i = 0; i < p.m(); ++i)
         std::memset(static_cast<std::byte*>(c) + q * c_bytes + i * p.row_stride() * bit_width(p.out) / 8, 0,
                     static_cast<std::size_t>(p.n() * bit_width(p.out) / 8));
+    if (epilogue) (*epilogue)(0, p.batch() * p.m() * p.n());
     return;
   }
   const Microkernel& kernel = microkernel(packed_kind(p.in, machine), machine);
@@ -258,9 +271,9 @@ void matmul(const Machine& machine, const MatmulProblem& p, const void* a, const
     const auto at = [&](const void* x, std::int64_t offset) {
       return static_cast<const std::byte*>(x) + offset * bit_width(p.in) / 8;
     };
-    Product(kernel, p, memory, on)
+    Product(kernel, p, memory, on, epilogue)
         .run(at(a, p.a_batch[static_cast<std::size_t>(i)]), at(b, p.b_batch[static_cast<std::size_t>(i)]),
-             static_cast<std::byte*>(c) + i * c_bytes);
+             static_cast<std::byte*>(c) + i * c_bytes, i * p.m() * p.n());
   };
   if (!whole_products(p.batch(), p.m(), p.n(), p.k())) {
     for (std::int64_t i = 0; i < p.batch(); ++i) run(i, work, threads);

@@ -30,15 +30,16 @@ std::int64_t matmul_workspace(const emit_llvm::Machine& machine, DType in, DType
                               std::int64_t m, std::int64_t n, std::int64_t k, int threads = 0);
 /// `workspace` is what matmul_workspace asks for with the same number of threads. On up to `threads` threads (0:
 /// default_threads), whose number does not change a bit of the result. Throws DeviceError.
+/// `epilogue` needs a c without gaps.
 void matmul(const emit_llvm::Machine& machine, const MatmulProblem& p, const void* a, const void* b, void* c,
-            void* workspace, int threads = 0);
+            void* workspace, int threads = 0, const Epilogue* epilogue = nullptr);
 
 /// A target's level on this host's processor.
 const emit_llvm::Machine& machine_of(const Target& target);
 /// matmul on as many threads as default_threads, fewer where the workspace, whose bytes are given, was planned for
 /// fewer.
 void matmul_in(void* workspace, std::int64_t bytes, const emit_llvm::Machine& machine, const MatmulProblem& p,
-               const void* a, const void* b, void* c);
+               const void* a, const void* b, void* c, const Epilogue* epilogue);
 
 /// The record's parts.
 Answer accepts_dot_general(const Instance& i);

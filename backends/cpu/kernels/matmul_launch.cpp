@@ -20,12 +20,12 @@ const Machine& machine_of(const Target& t) {
 }
 
 void matmul_in(void* workspace, std::int64_t bytes, const Machine& machine, const MatmulProblem& p, const void* a,
-               const void* b, void* c) {
+               const void* b, void* c, const Epilogue* epilogue) {
   // The number of threads may have grown since the workspace was planned.
   int threads = default_threads();
   while (threads > 1 && matmul_workspace(machine, p.in, p.out, p.batch(), p.m(), p.n(), p.k(), threads) > bytes)
     --threads;
-  matmul(machine, p, a, b, c, workspace, threads);
+  matmul(machine, p, a, b, c, workspace, threads, epilogue);
 }
 
 }  // namespace rlx::cpu

@@ -61,28 +61,37 @@ inline void interleave4(const std::int8_t* const* from, unsigned char flip, std:
 }
 
 /// Lanes [0, count) whose units of one word lie one after the other from `k` on: the blocks that registers hold;
-/// returns how many units.
+/// returns how many units. Brings nearer what lies `ahead` elements further.
 template <class Word>
 std::int64_t transpose_units(const PackSource& s, const std::byte* base, int element_bytes, std::int64_t k,
-                             std::int64_t units, std::uint32_t flip, int width, Word* to) {
+                             std::int64_t units, std::int64_t ahead, std::uint32_t flip, int width, Word* to) {
   constexpr int side = 16 / sizeof(Word);
-  if (s.count < side) return 0;
   const std::int64_t blocks = units / side;
   const auto row = [&](int lane) {
     return reinterpret_cast<const Word*>(base + (s.lanes[lane] + s.depth[k]) * element_bytes);
   };
-  for (int done = 0; done < s.count; done += side) {
-    const int first = std::min(done, s.count - side);  // the last ones again, where they do not divide
-    const Word *from[side], *next[side];
-    for (int i = 0; i < side; ++i)
-      from[i] = row(first + i),
-      next[i] = first + side + i < s.count ? row(first + side + i) : from[i] + 6 * 64 / sizeof(Word);
+  const std::int64_t words_ahead = ahead * element_bytes / static_cast<std::int64_t>(sizeof(Word));
+  int lane = 0;
+  for (; lane + side <= s.count; lane += side) {
+    const Word* from[side];
+    for (int i = 0; i < side; ++i) from[i] = row(lane + i);
     for (std::int64_t q = 0; q < blocks; ++q) {
       if (q % 4 == 0)
-        for (const Word* p : next) __builtin_prefetch(p + q * side);
+        for (const Word* p : from) __builtin_prefetch(p + q * side + words_ahead);
       const Word* at[side];
       for (int i = 0; i < side; ++i) at[i] = from[i] + q * side;
-      transpose(at, flip, to + q * side * width + first, width);
+      transpose(at, flip, to + q * side * width + lane, width);
+    }
+  }
+
+  for (; lane < s.count; ++lane) {
+    const Word* from = row(lane);
+    for (std::int64_t q = 0; q < blocks * side; ++q) {
+      if (q % (4 * side) == 0) __builtin_prefetch(from + q + words_ahead);
+      Word w;
+      std::memcpy(&w, from + q, sizeof w);
+      w ^= static_cast<Word>(flip);  // of 32 bits only
+      std::memcpy(to + q * width + lane, &w, sizeof w);
     }
   }
   return blocks * side;
@@ -126,13 +135,17 @@ void pack(const PackSource& s, int width, int group_units, unsigned char flip, v
       for (int i = 0; i < s.count; ++i) put(to + k / step * row + i * step + k % step, first[s.depth[k] + i]);
     return;
   }
+  const std::int64_t apart = s.count > 1 ? (s.lanes[s.count - 1] - s.lanes[0]) / (s.count - 1) * s.count : 0;
   for (std::int64_t k = 0; k < s.k;) {
-    const std::int64_t run = std::min(s.runs[k], s.k - k);
+    // All lanes of a short piece, so that both sides of the transposition stay in the first level.
+    constexpr std::int64_t piece = 1024 / sizeof(From);
+    const std::int64_t run = std::min({s.runs[k], s.k - k, piece}),
+                       ahead = k + run < s.k ? piece : apart - k;  // the next strip's, after the last piece
     std::int64_t done = k;
     if constexpr (std::is_same_v<From, To> && sizeof(To) * step >= 4) {
       using Word = std::conditional_t<sizeof(To) * step == 8, std::uint64_t, std::uint32_t>;
       if (k % step == 0)
-        done += step * transpose_units(s, reinterpret_cast<const std::byte*>(base), sizeof(From), k, run / step,
+        done += step * transpose_units(s, reinterpret_cast<const std::byte*>(base), sizeof(From), k, run / step, ahead,
                                        flip * 0x01010101u, width, reinterpret_cast<Word*>(to) + k / step * width);
     }
     k += run;

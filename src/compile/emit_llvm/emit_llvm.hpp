@@ -51,6 +51,8 @@ struct KernelInfo {
   std::int64_t extent = 0;  ///< Units of the parallel range.
   std::int64_t grain = 1;   ///< Units worth a thread's while; independent of the number of threads.
   int lanes = 1;            ///< Of the last dimension; 1 where lanes go to inner loops or to nothing.
+  std::int64_t rows = 0;  ///< Positions of all dimensions but the last, where the same number of units follows for each
+                          ///< in order; else 0.
 };
 
 /// The kernels of `lir` in the order of their nodes, as emit_object makes them. Cheap: no code is made.

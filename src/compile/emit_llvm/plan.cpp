@@ -277,7 +277,7 @@ std::vector<KernelInfo> plan(const Graph& lir, const Machine& machine) {
   std::vector<KernelInfo> all;
   for (NodeId id : lir::kernels(lir)) {
     const KernelPlan p = plan_kernel(lir, id, machine);
-    all.push_back({p.attrs->name, p.units, p.grain, p.lanes});
+    all.push_back({p.attrs->name, p.units, p.grain, p.lanes, p.tile > 1 || !p.blocks ? 0 : p.units / p.blocks});
   }
   return all;
 }

@@ -13,6 +13,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace rlx::compile {
@@ -64,7 +65,7 @@ class ProgramVerifier {
   static std::string kind_of(const Node& n) { return std::string(n.op->name().substr(4)); }
   static std::string name_of(const Node& n) {
     if (const auto* k = n.attrs.get_if<lir::KernelAttrs>()) return k->name;
-    if (const auto* c = n.attrs.get_if<lir::CallAttrs>()) return c->record;
+    if (const auto* c = n.attrs.get_if<lir::CallAttrs>()) return lir::step_name(*c);
     return kind_of(n);
   }
 
@@ -99,10 +100,14 @@ class ProgramVerifier {
       if (op == "lir.buffer") buffer(n, state);
       else if (op == "lir.view") view(n);
       else {
-        claim(n);
+        const Node* call = caller(n);
+        claim(n, call);
         if (op == "lir.while") loop(n, state);
         else if (op == "lir.if") branch(n, state);
         else step(accesses(n), state);
+        // They run at one time: what the kernel writes must not be where the call reads.
+        if (call)
+          for (ValueId v : call->operands) intact(state, v);
       }
     }
   }
@@ -125,13 +130,26 @@ class ProgramVerifier {
 
   void view(const Node& n) { set_root(n.results[0], root(n.operands[0])); }
 
-  // Each step has its row, and the row of its node knows it.
-  void claim(const Node& n) {
-    const std::string name = name_of(n), kind = kind_of(n);
-    const auto it = unclaimed_.find({kind, name});
-    if (it == unclaimed_.end() || it->second == 0)
-      refuse("claimed", "no lowering has reported the " + kind + " \"" + name + "\"", {});
-    --it->second;
+  // The call that runs this kernel, if one does; after such a call no other step may come.
+  const Node* caller(const Node& n) {
+    const Node* call = std::exchange(call_, nullptr);
+    if (const auto* a = n.attrs.get_if<lir::CallAttrs>(); a && !a->epilogue.empty()) call_ = &n;
+    if (!call) return nullptr;
+    const auto* kernel = n.attrs.get_if<lir::KernelAttrs>();
+    if (const std::string& wanted = call->attrs.as<lir::CallAttrs>().epilogue; !kernel || kernel->name != wanted)
+      refuse("epilogue", "comes where a call's kernel \"" + wanted + "\" was to follow", {});
+    return call;
+  }
+
+  // Each step has its row, and the row of its node knows it; a kernel that a call runs is part of the call's.
+  void claim(const Node& n, const Node* call) {
+    const std::string name = name_of(call ? *call : n), kind = kind_of(n);
+    if (!call) {
+      const auto it = unclaimed_.find({kind, name});
+      if (it == unclaimed_.end() || it->second == 0)
+        refuse("claimed", "no lowering has reported the " + kind + " \"" + name + "\"", {});
+      --it->second;
+    }
     if (n.origin < 0) return;
     const auto row = static_cast<std::size_t>(n.origin);
     if (row >= report_.rows.size()) refuse("claimed", "the report has no row " + std::to_string(row), {});
@@ -280,6 +298,7 @@ class ProgramVerifier {
   std::unordered_map<ValueId, ValueId> thief_;
   std::map<std::pair<std::string, std::string>, int> unclaimed_;
   const Node* step_ = nullptr;
+  const Node* call_ = nullptr;  // The step before, where it runs the next one.
 };
 
 }  // namespace

@@ -262,18 +262,24 @@ void Lowering::lower_loop(const FusedKernel& k) {
     results.push_back(mir_.node(r).results[0]);
     writes.push_back(allocate(results.back()));
   }
+  // What reads a record's result of the same shape keeps its dimensions: the call may then run it by rows.
+  const std::vector<ValueId> reads = leaves(results, {results.begin(), results.end()});
+  const bool flat = k.flat && (shape.size() < 2 || std::none_of(reads.begin(), reads.end(), [&](ValueId v) {
+                                 const NodeId d = mir_.value(v).node;
+                                 return d >= 0 && !mir_.node(d).record.empty() && this->shape(v) == shape;
+                               }));
   lir::KernelAttrs a;
-  a.policy = k.flat || shape.size() == 1 ? lir::Policy::range : lir::Policy::mdrange;
-  a.extents = k.flat ? std::vector{element_count(shape)} : shape;
+  a.policy = flat || shape.size() == 1 ? lir::Policy::range : lir::Policy::mdrange;
+  a.extents = flat ? std::vector{element_count(shape)} : shape;
   kernel(nodes(k.roots), a, results, writes,
          [&](KernelBody& body) {
-           const Index linear = k.flat ? body.position[0] : body.elements.index().linear(body.position, shape);
+           const Index linear = flat ? body.position[0] : body.elements.index().linear(body.position, shape);
            // All loads come before the first store: a destination may be the memory of a value that is still read.
            Values computed;
            for (ValueId v : results) computed.push_back(body.load(v, body.position));
            for (std::size_t i = 0; i < results.size(); ++i) body.store(i, linear, computed[i]);
          },
-         k.flat, {results.begin(), results.end()});
+         flat, {results.begin(), results.end()});
 }
 
 void Lowering::lower_call(const Node& n) {

@@ -83,6 +83,7 @@ struct CallAttrs {
   int operands = 0;                       ///< How many of the values are operands; the rest are destination buffers.
   Types operand_types{}, result_types{};  ///< Of the operator, before sparse values were split.
   Types resources{};                      ///< Types of the resource results, in order.
+  std::string epilogue{};  ///< Kernel that follows and that the call runs, on parts of its result that are complete.
   bool operator==(const CallAttrs&) const = default;
   static constexpr auto fields =
       std::tuple{Field{"record", &CallAttrs::record, "name of the kernel record"},
@@ -91,8 +92,14 @@ struct CallAttrs {
                  Field{"operands", &CallAttrs::operands, "count of operands; destinations follow"},
                  Field{"operand_types", &CallAttrs::operand_types, "operand types of the operator"},
                  Field{"result_types", &CallAttrs::result_types, "result types of the operator"},
-                 Field{"resources", &CallAttrs::resources, "types of resource results"}};
+                 Field{"resources", &CallAttrs::resources, "types of resource results"},
+                 Field{"epilogue", &CallAttrs::epilogue, "name of the kernel that follows and that it runs"}};
 };
+
+/// What reports call the step: the record, and the kernel that it runs.
+inline std::string step_name(const CallAttrs& a) {
+  return a.epilogue.empty() ? a.record : a.record + " + " + a.epilogue;
+}
 
 /// lir.while() (region condition, region body): both regions capture the buffers of the
 /// program; the condition's region returns one bool[] buffer, read after its steps have run. The body updates the state

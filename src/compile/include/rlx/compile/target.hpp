@@ -53,6 +53,10 @@ struct ResourceValue {
   std::shared_ptr<const void> data;
 };
 
+/// A generated kernel that reads the result of a launch where it writes, run by the launch on elements [begin, end) of
+/// that result, whole rows (of its last dimension) that are complete: each row once, in any order, on any thread.
+using Epilogue = std::function<void(std::int64_t begin, std::int64_t end)>;
+
 struct LaunchCall {
   const Instance& instance;
   std::span<const BufferView> in;            ///< Tensor operands and the arrays of sparse ones, in order.
@@ -60,6 +64,7 @@ struct LaunchCall {
   std::span<const BufferView> out;           ///< Destinations: tensor results and the arrays of sparse ones, in order.
   std::vector<ResourceValue>* made;          ///< A launch appends its resource results.
   BufferView workspace;
+  const Epilogue* epilogue = nullptr;  ///< Only for records that state so.
 };
 
 /// Runs the operator now, in the order of the queue. May throw NumericalError or DeviceError: never called from a
@@ -81,6 +86,7 @@ struct KernelRecord {
   std::vector<std::pair<int, int>> in_place{};           ///< (operand, result) pairs that may share memory.
   bool deterministic = true;
   bool synchronises = false;
+  bool epilogue = false;  ///< The launch runs LaunchCall::epilogue, if there is one, on the whole result.
   double (*cost)(const Instance&) =
       nullptr;               ///< Seconds, roughly; chooses among several that accept. Null: first wins.
   std::string_view where{};  ///< Source file, for reports.

@@ -2,6 +2,7 @@
 // business, so a backend with a dialect and a launch function is already whole.
 #pragma once
 #include <rlx/compile/target.hpp>
+#include <rlx/ir/error.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -56,6 +57,13 @@ class Module {
   virtual std::unique_ptr<CheckRecord> check_record() const { return nullptr; }
   /// Bytes of code, for reports; 0 where unknown.
   virtual std::int64_t code_bytes() const { return 0; }
+  /// Runs rows [begin, end) of a kernel under mdrange on the calling thread, a row being a position of all its
+  /// dimensions but the last. For devices whose records state an epilogue.
+  virtual void launch_rows(std::size_t index, std::span<const KernelBuffer> buffers, std::int64_t begin,
+                           std::int64_t end) const {
+    (void)index, (void)buffers, (void)begin, (void)end;
+    throw InternalError("a record states an epilogue on a device that runs no kernel by rows");
+  }
 };
 
 class Device {
