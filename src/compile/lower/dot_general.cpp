@@ -19,7 +19,7 @@ void lower_dot_general(Lowering& l, const Node& n) {
   for (int d : a.lhs_contract) contracted.push_back(lhs[static_cast<std::size_t>(d)]);
   const std::int64_t terms = element_count(contracted);
   const Value result = l.allocate(n.results[0]);
-  if (element_count(out) == 0) return;
+  if (element_count(out) == 0 || lower_tiled_dot_general(l, n, accumulate, result)) return;
   const auto has = [](const std::vector<int>& list, std::size_t d) {
     return std::find(list.begin(), list.end(), static_cast<int>(d)) != list.end();
   };

@@ -4,7 +4,7 @@
 #include "compile/lower/reduction.hpp"
 #include "compile/lower/root_lowerings.hpp"
 
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/build.hpp>
 
 #include <algorithm>
 
@@ -13,6 +13,17 @@ namespace rlx::compile {
 namespace {
 constexpr std::int64_t chunk = 16384;       // Terms of one partial result: long enough to hide a task's cost.
 constexpr std::int64_t few_positions = 64;  // Below this, the kept positions alone do not keep the threads busy.
+constexpr std::int64_t team_size = 128;     // Threads that share a chunk, where there are teams.
+
+/// Whether teams of threads can share a chunk of these reductions.
+bool has_teams(const Target& t, const Values& partials) {
+  std::int64_t bytes = 0;
+  for (const Value& p : partials) {
+    if (bit_width(p.dtype()) < 8) return false;  // neighbours in local memory would share a byte
+    bytes += byte_size(p.dtype(), team_size);
+  }
+  return t.max_team_threads >= team_size && t.local_bytes >= bytes;
+}
 }  // namespace
 
 Values emit_reduction(KernelBody& k, const Index& lower, const Index& upper, ValuesIn identities,
@@ -80,12 +91,61 @@ void lower_reduce(Lowering& l, const Node& n) {
   for (ValueId v : n.results)
     partials.push_back(
         l.allocate_transient(tensor(l.mir().tensor_type(v).dtype, Shape(partial_shape.begin(), partial_shape.end()))));
+  // The last chunk ends with the data; the others are whole.
+  const auto end_of_chunk = [&](KernelBody& k) {
+    IndexEmitter& index = k.elements.index();
+    return k.b.emit1("min", {index.emit(k.position.back() * chunk + Index(chunk)), index.number(terms)});
+  };
+  // By a team: each thread takes every team_size-th term, so that neighbours read neighbours, and the first one
+  // combines what they have.
+  const auto by_team = [&](KernelBody& k) {
+    IndexEmitter& index = k.elements.index();
+    const Coordinates at(k.position.begin(), k.position.end() - 1);
+    const Index thread = k.thread.back(), own = k.position.back() * chunk + thread;
+    const Value left = k.b.emit1("sub", {end_of_chunk(k), index.emit(own)});
+    const Value trips =
+        k.b.emit1("div", {k.b.emit1("add", {left, index.number(team_size - 1)}), index.number(team_size)});
+    const Values sums = emit_reduction(
+        k, 0, Index::of(trips, chunk / team_size + 1), identities(k),
+        [&](const Index& i) { return element(k, at, Index::of(index.emit(own + i * team_size), terms)); }, l.mir(),
+        n.regions[0], chunk / team_size);
+    Values shared;
+    for (const Value& s : sums) {
+      shared.push_back(k.b.emit1("lir.local", {}, lir::LocalAttrs{TensorType{s.dtype(), {team_size}, Space::local}}));
+      k.b.emit("lir.store", {shared.back(), index.emit(thread), s});
+    }
+    k.b.emit("lir.barrier", {});
+    const RegionBody arms[] = {[&](ValuesIn) {
+                                 const Elements::Scope scope(k.elements);
+                                 const Values all = emit_reduction(
+                                     k, 0, team_size, identities(k),
+                                     [&](const Index& i) {
+                                       Values part;
+                                       for (const Value& s : shared) part.push_back(k.elements.load(s, i));
+                                       return part;
+                                     },
+                                     l.mir(), n.regions[0], team_size);
+                                 const Index position = index.linear(k.position, partial_shape);
+                                 for (std::size_t i = 0; i < count; ++i) k.store(i, position, all[i]);
+                                 return Values{};
+                               },
+                               [](ValuesIn) { return Values{}; }};
+    const Value is_first = ops::compare(index.emit(thread), index.number(0), ops::Direction::eq);
+    k.b.emit("lir.if_then", ValuesIn(&is_first, 1), {}, arms);
+  };
+  if (has_teams(l.target(), partials)) {
+    lir::KernelAttrs teams;
+    teams.policy = lir::Policy::team;
+    teams.extents = partial_shape;
+    teams.team.assign(partial_shape.size(), 1);
+    teams.team.back() = team_size;
+    l.kernel(n, std::move(teams), pulled, partials, by_team);
+    return reduce_partials(l, n, partials, ids, kept, chunks, results);
+  }
   l.kernel(n, partial_shape, pulled, partials, [&](KernelBody& k) {
     const Coordinates at(k.position.begin(), k.position.end() - 1);
     const Index first = k.position.back() * chunk;
-    // The last chunk ends with the data; the others are whole.
-    const Value last =
-        k.b.emit1("min", {k.elements.index().emit(first + Index(chunk)), k.elements.index().number(terms)});
+    const Value last = end_of_chunk(k);
     const Values out = emit_reduction(
         k, first, Index::of(last, terms + 1), identities(k), [&](const Index& i) { return element(k, at, i); }, l.mir(),
         n.regions[0], terms);

@@ -32,6 +32,8 @@ void lower_arg_reduce(Lowering& l, const Node& n);
 void lower_reduce_window(Lowering& l, const Node& n);
 void lower_segment_reduce(Lowering& l, const Node& n);
 void lower_dot_general(Lowering& l, const Node& n);
+/// dot_general in local memory by teams, into `result`; false where the target or the shape is not for it.
+bool lower_tiled_dot_general(Lowering& l, const Node& n, DType accumulate, Value result);
 void lower_conv(Lowering& l, const Node& n);
 void lower_scatter(Lowering& l, const Node& n);
 void lower_while(Lowering& l, const Node& n);
