@@ -27,14 +27,18 @@ double median_seconds(int repeats, const std::function<void()>& f) {
 }
 
 Pair alternating_seconds(int repeats, const std::function<void()>& first, const std::function<void()>& second) {
-  std::vector<double> a, b;
-  first();
-  second();
-  for (int i = 0; i < repeats; ++i) {
-    a.push_back(once(first));
-    b.push_back(once(second));
-  }
-  return {median(a), median(b)};
+  const std::vector<double> t = alternating_seconds(repeats, {first, second});
+  return {t[0], t[1]};
+}
+
+std::vector<double> alternating_seconds(int repeats, const std::vector<std::function<void()>>& functions) {
+  std::vector<std::vector<double>> times(functions.size());
+  for (const auto& f : functions) f();
+  for (int i = 0; i < repeats; ++i)
+    for (std::size_t k = 0; k < functions.size(); ++k) times[k].push_back(once(functions[k]));
+  std::vector<double> medians;
+  for (std::vector<double>& t : times) medians.push_back(median(std::move(t)));
+  return medians;
 }
 
 void row(const std::string& name, double ours, double rival, const std::string& unit, double ratio, double goal) {

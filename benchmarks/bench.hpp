@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace rlx::bench {
 
@@ -12,6 +13,7 @@ struct Pair {
   double first, second;
 };
 Pair alternating_seconds(int repeats, const std::function<void()>& first, const std::function<void()>& second);
+std::vector<double> alternating_seconds(int repeats, const std::vector<std::function<void()>>& functions);
 
 /// One JSON line on standard output. `ratio` is ours over rival where larger is better, else rival over ours; `goal` is
 /// what the project asks of it.

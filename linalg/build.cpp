@@ -26,10 +26,14 @@ Value spmv(Value a, Value x, Transpose mode) { return x.builder->emit1("linalg.s
 Value row_indices(Value a) { return a.builder->emit1("linalg.row_indices", {a}); }
 Value diagonal(Value a) { return a.builder->emit1("linalg.diagonal", {a}); }
 Value sparse_lu(Value a, SparseLuAttrs attrs) { return a.builder->emit1("linalg.sparse_lu", {a}, attrs); }
+Value sparse_lu_update(Value f, Value a, SparseLuAttrs attrs) {
+  return a.builder->emit1("linalg.sparse_lu_update", {f, a}, attrs);
+}
 Value sparse_lu_solve(Value f, Value a, Value b, SparseSolveAttrs attrs) {
   return b.builder->emit1("linalg.sparse_lu_solve", {f, a, b}, attrs);
 }
 Value sparse_cholesky(Value a) { return a.builder->emit1("linalg.sparse_cholesky", {a}); }
+Value sparse_cholesky_update(Value f, Value a) { return a.builder->emit1("linalg.sparse_cholesky_update", {f, a}); }
 Value sparse_cholesky_solve(Value f, Value a, Value b, SparseSolveAttrs attrs) {
   return b.builder->emit1("linalg.sparse_cholesky_solve", {f, a, b}, attrs);
 }
@@ -37,7 +41,7 @@ Value rcond(Value f) { return f.builder->emit1("linalg.rcond", {f}); }
 Value backward_error(Value a, Value x, Value b) { return b.builder->emit1("linalg.backward_error", {a, x, b}); }
 Cg cg(Value a, Value b, Value x0, CgAttrs attrs) {
   const Values r = b.builder->emit("linalg.cg", {a, b, x0}, attrs);
-  return {r[0], r[1], r[2]};
+  return {r[0], r[1], r[2], r[3]};
 }
 
 }  // namespace rlx::linalg

@@ -157,16 +157,7 @@ class Solver::Impl {
                    s.relative_residual,
                    s.iterations,
                    state_.warnings};
-    if (state_.method == SolveMethod::cg && s.cg_residual != s.cg_residual)
-      throw NumericalError("linalg.cg",
-                           "linalg.cg broke down after " + std::to_string(s.iterations) +
-                               " iterations: the matrix is not positive definite, or its entries overflow",
-                           s.iterations, s.cg_residual);
-    if (state_.method == SolveMethod::cg && !(s.cg_residual <= options_.tolerance))
-      throw NumericalError("linalg.cg",
-                           "linalg.cg did not converge: relative residual " + digits(s.cg_residual) + " after " +
-                               std::to_string(s.iterations) + " iterations, asked for " + digits(options_.tolerance),
-                           s.iterations, s.cg_residual);
+    if (state_.method == SolveMethod::cg) check_convergence(s);
     if (!is_finite(s.backward_error))
       throw NumericalError("linalg." + info.method, 0, "linalg." + info.method + ": the solution is not finite");
     if (s.backward_error > poor_backward_error)
@@ -179,12 +170,28 @@ class Solver::Impl {
   DispatchReport report() const { return state_.programs->report(); }
 
  private:
+  void check_convergence(const Solution& s) const {
+    const auto refuse = [&](const std::string& what) {
+      throw NumericalError("linalg.cg", "linalg.cg " + what, s.iterations, s.cg_residual);
+    };
+    const std::string done = std::to_string(s.iterations) + " iterations";
+    if (s.cg_curvature <= 0)
+      refuse("stopped in iteration " + std::to_string(s.iterations + 1) +
+             ": the matrix is not positive definite, its curvature p^T A p along the search direction p is " +
+             digits(s.cg_curvature));
+    if (!is_finite(s.cg_curvature) || !is_finite(s.cg_residual))
+      refuse("broke down after " + done + ": a number overflows (residual " + digits(s.cg_residual) + ", curvature " +
+             digits(s.cg_curvature) + ")");
+    if (!(s.cg_residual <= options_.tolerance))
+      refuse("did not converge: relative residual " + digits(s.cg_residual) + " after " + done + ", asked for " +
+             digits(options_.tolerance));
+  }
+
   State prepared(HostSparse a, const State* old) const {
-    const MatrixTraits traits = with_view(a, [](const auto& v) { return matrix_traits("solver", v); });
     State s;
     s.cholesky_refused = old && old->cholesky_refused;
     s.a = std::move(a);
-    choose(s, traits, old);
+    choose(s, old);
     if (options_.method != SolveMethod::automatic || s.method != SolveMethod::cholesky) {
       factor(s, old);
       return s;
@@ -200,8 +207,11 @@ class Solver::Impl {
     return s;
   }
 
-  void choose(State& s, const MatrixTraits& traits, const State* old) const {
+  void choose(State& s, const State* old) const {
     s.method = options_.method;
+    s.reason = std::string(name(s.method)) + ": asked for";
+    if (s.method == SolveMethod::lu) return;
+    const MatrixTraits traits = with_view(s.a, [](const auto& v) { return matrix_traits("solver", v); });
     if (s.method == SolveMethod::automatic) {
       const MethodChoice choice = choose_method(traits);
       s.reason = choice.reason;
@@ -218,8 +228,6 @@ class Solver::Impl {
       }
       return;
     }
-    s.reason = std::string(name(s.method)) + ": asked for";
-    if (s.method == SolveMethod::lu) return;
     const std::string op = s.method == SolveMethod::cholesky ? "linalg.sparse_cholesky" : "linalg.cg";
     if (s.method == SolveMethod::cg && is_complex(s.a.type.dtype))
       throw ArgumentError(op + ": the matrix is complex, conjugate gradients are for real ones here");
@@ -228,16 +236,17 @@ class Solver::Impl {
       throw NumericalError(op, 0,
                            op + ": the matrix is not " + (traits.symmetric ? "Hermitian" : "symmetric") +
                                ", so it is not positive definite");
+    if (s.method == SolveMethod::cg && !traits.positive_diagonal)
+      throw NumericalError(op, 0,
+                           op + ": the diagonal of the matrix is not positive, so it is not positive definite, and the "
+                                "Jacobi preconditioner cannot divide by it");
   }
 
   void factor(State& s, const State* old) const {
-    if (old && old->method == s.method && old->a.type == s.a.type) {
-      s.programs = old->programs;
-    } else {
-      s.programs = std::make_shared<const SolverPrograms>(s.method, s.a.type, options_, device_);
-    }
+    const bool known = old && old->method == s.method && old->a.type == s.a.type;
+    s.programs = known ? old->programs : std::make_shared<const SolverPrograms>(s.method, s.a.type, options_, device_);
     if (s.method == SolveMethod::cg) return;
-    Factored f = s.programs->factor(s.a);
+    Factored f = known ? s.programs->update(old->factor, s.a) : s.programs->factor(s.a);
     s.factor = std::move(f.factor);
     s.rcond = f.rcond;
     s.provider = std::move(f.provider);

@@ -39,13 +39,28 @@ void output_measures(Builder& b, Value a, Value x, Value right) {
   b.output(relative_residual(a, x, right), "relative_residual");
 }
 
+Type factor_type(SolveMethod method, const SparseType& a) {
+  return ResourceType{method == SolveMethod::cholesky ? "sparse_cholesky" : "sparse_lu", "", a.dtype, a.shape};
+}
+
+void output_factor(Builder& b, Value f) {
+  b.output(f, "F");
+  b.output(rcond(f), "rcond");
+}
+
 Graph factor_graph(SolveMethod method, const SparseType& type, LuLibrary library) {
   Graph g("factor");
   Builder b(g, catalog().operators);
   const Value a = b.input(type, "A");
-  const Value f = method == SolveMethod::cholesky ? sparse_cholesky(a) : sparse_lu(a, {library});
-  b.output(f, "F");
-  b.output(rcond(f), "rcond");
+  output_factor(b, method == SolveMethod::cholesky ? sparse_cholesky(a) : sparse_lu(a, {library}));
+  return g;
+}
+
+Graph update_graph(SolveMethod method, const SparseType& type, LuLibrary library) {
+  Graph g("update");
+  Builder b(g, catalog().operators);
+  const Value f = b.input(factor_type(method, type), "F"), a = b.input(type, "A");
+  output_factor(b, method == SolveMethod::cholesky ? sparse_cholesky_update(f, a) : sparse_lu_update(f, a, {library}));
   return g;
 }
 
@@ -53,7 +68,7 @@ Graph direct_graph(SolveMethod method, const SparseType& type, int refine) {
   Graph g("solve");
   Builder b(g, catalog().operators);
   const bool cholesky = method == SolveMethod::cholesky;
-  const Value f = b.input(ResourceType{cholesky ? "sparse_cholesky" : "sparse_lu", "", type.dtype, type.shape}, "F");
+  const Value f = b.input(factor_type(method, type), "F");
   const Value a = b.input(type, "A"), right = b.input(tensor(type.dtype, {type.shape[0]}), "b");
   const SparseSolveAttrs attrs{Transpose::none, refine};
   output_measures(b, a, cholesky ? sparse_cholesky_solve(f, a, right, attrs) : sparse_lu_solve(f, a, right, attrs),
@@ -72,6 +87,7 @@ Graph cg_graph(const SparseType& type, const SolverOptions& o) {
   output_measures(b, a, result.x, right);
   b.output(result.iterations, "iterations");
   b.output(result.residual, "residual");
+  b.output(result.curvature, "curvature");
   return g;
 }
 
@@ -79,6 +95,14 @@ Graph cg_graph(const SparseType& type, const SolverOptions& o) {
 template <class T>
 std::string reason_of(const HostResource& r) {
   return r.type.provider.empty() ? "" : std::string(std::static_pointer_cast<const SparseFactor<T>>(r.data)->reason());
+}
+
+Factored factored(const HostValues& out) {
+  const auto& r = std::get<HostResource>(out[0]);
+  Factored f{out[0], std::get<HostTensor>(out[1]).get_f64(0), r.type.provider,
+             r.type.dtype == DType::c128 ? reason_of<std::complex<double>>(r) : reason_of<double>(r)};
+  if (f.provider.empty()) f.provider = "reference";
+  return f;
 }
 
 }  // namespace
@@ -91,17 +115,21 @@ SolverPrograms::SolverPrograms(SolveMethod method, const SparseType& a, const So
     return;
   }
   factor_.emplace(device, factor_graph(method, a, o.library), catalog(), o.compile);
+  make_update_ = [=, library = o.library, compile = o.compile] {
+    return runtime::Executable(device, update_graph(method, a, library), catalog(), compile);
+  };
   solve_.emplace(std::move(device), direct_graph(method, a, o.refine), catalog(), o.compile);
 }
 
 Factored SolverPrograms::factor(const HostSparse& a) const {
   const HostValue arguments[] = {a};
-  HostValues out = factor_->run(arguments);
-  const auto& r = std::get<HostResource>(out[0]);
-  Factored f{out[0], std::get<HostTensor>(out[1]).get_f64(0), r.type.provider,
-             a.type.dtype == DType::c128 ? reason_of<std::complex<double>>(r) : reason_of<double>(r)};
-  if (f.provider.empty()) f.provider = "reference";
-  return f;
+  return factored(factor_->run(arguments));
+}
+
+Factored SolverPrograms::update(const HostValue& factor, const HostSparse& a) const {
+  const HostValue arguments[] = {factor, a};
+  std::call_once(update_wanted_, [&] { update_.emplace(make_update_()); });
+  return factored(update_->run(arguments));
 }
 
 Solution SolverPrograms::solve(const HostValue& factor, const HostSparse& a, HostTensor b) const {
@@ -114,6 +142,7 @@ Solution SolverPrograms::solve(const HostValue& factor, const HostSparse& a, Hos
   if (method_ == SolveMethod::cg) {
     s.iterations = std::get<HostTensor>(out[3]).get_i64(0);
     s.cg_residual = number(4);
+    s.cg_curvature = number(5);
   }
   return s;
 }

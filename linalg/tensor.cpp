@@ -49,9 +49,9 @@ CgResult cg(const Csr& a, const Tensor& b, const Tensor& x0, CgAttrs attrs) {
   ensure_registered();
   const Handles r = build({a, b, x0}, [&](Builder&, ValuesIn v) {
     const Cg c = cg(v[0], v[1], v[2], attrs);
-    return Values{c.x, c.iterations, c.residual};
+    return Values{c.x, c.iterations, c.residual, c.curvature};
   });
-  return {Tensor(r[0]), Tensor(r[1]), Tensor(r[2])};
+  return {Tensor(r[0]), Tensor(r[1]), Tensor(r[2]), Tensor(r[3])};
 }
 CgResult cg(const Csr& a, const Tensor& b, CgAttrs attrs) { return cg(a, b, zeros_like(b), attrs); }
 

@@ -14,43 +14,56 @@ constexpr Constraint<CgAttrs> cg_constraints[] = {
      [](const CgAttrs& a, const Signature&) -> Answer { return a.tolerance >= 0 && a.max_iterations >= 0; }}};
 
 static Types cg_infer(const CgAttrs&, const Signature& s) {
-  return {tensor(s.dtype(1), s.shape(1)), i32({}), tensor(s.dtype(1), {})};
+  const Type scalar = tensor(s.dtype(1), {});
+  return {tensor(s.dtype(1), s.shape(1)), i32({}), scalar, scalar};
 }
 
-// State: iteration, x, r, p, (r, M^-1 r), (r, r). Invariants: A, the inverse diagonal, the squared bound on (r, r), the
-// most iterations. The loop ends as well when (r, r) is no number any more.
+// State: iteration, x, r, p, (r, M^-1 r), (r, r), curvature. Invariants: A, the inverse diagonal, the squared bound on
+// (r, r), the most iterations.
+//
+// The curvature v^T A v of a direction v that the method meets proves, where it is not positive, that A is not positive
+// definite: first that of the unit vectors, which is the diagonal, then that of each search direction. The step along
+// such a direction is not taken, and the loop ends. It ends as well where (r, M^-1 r), which is positive for a positive
+// diagonal, underflows, and where a number is none any more.
 static Values cg_decompose(Builder& b, const CgAttrs& a, ValuesIn in) {
   const DType t = in[1].dtype();
   const Value zero = ops::scalar(b, t, 0), one = ops::scalar(b, t, 1);
   const Value d = diagonal(in[0]);
-  const Value inverse =
-      ops::select(ops::compare(d, ops::zeros_like(d), ops::Direction::eq), ops::full_like(d, 1), ops::div(one, d));
+  const Value inverse = ops::div(one, d);
   const Value r = ops::sub(in[1], spmv(in[0], in[2]));
   const Value z = ops::mul(r, inverse);
   const Value bb = ops::dot(in[1], in[1]);
   const Value bound = ops::mul(bb, ops::scalar(b, t, a.tolerance * a.tolerance));
-  const Values state{ops::scalar(b, DType::i32, 0), in[2], r, z, ops::dot(r, z), ops::dot(r, r)};
+  const Values state{ops::scalar(b, DType::i32, 0), in[2], r, z, ops::dot(r, z), ops::dot(r, r),
+                     ops::reduce_min(d, {0})};
   const Values invariants{in[0], inverse, bound, ops::scalar(b, DType::i32, a.max_iterations)};
   const Values out = ops::while_(
       state, invariants,
       [](ValuesIn v) -> Values {
-        const Value more = ops::compare(v[0], v[9], ops::Direction::lt);
-        return {ops::logical_and(more, ops::compare(v[5], v[8], ops::Direction::gt))};
+        const Value none = ops::zeros_like(v[6]);
+        const Value sound = ops::logical_and(ops::compare(v[6], none, ops::Direction::gt),
+                                             ops::compare(v[4], none, ops::Direction::gt));
+        const Value more = ops::logical_and(ops::compare(v[0], v[10], ops::Direction::lt),
+                                            ops::compare(v[5], v[9], ops::Direction::gt));
+        return {ops::logical_and(sound, more)};
       },
       [](ValuesIn v) -> Values {
-        Builder& body = *v[0].builder;
-        const Value q = spmv(v[6], v[3]);
-        const Value alpha = ops::div(v[4], ops::dot(v[3], q));
+        const Value q = spmv(v[7], v[3]);
+        const Value curvature = ops::dot(v[3], q);
+        const Value taken = ops::compare(curvature, ops::zeros_like(curvature), ops::Direction::gt);
+        const Value alpha = ops::select(taken, ops::div(v[4], curvature), ops::zeros_like(curvature));
         const Value x = ops::add(v[1], ops::mul(alpha, v[3])), r = ops::sub(v[2], ops::mul(alpha, q));
-        const Value z = ops::mul(r, v[7]);
+        const Value z = ops::mul(r, v[8]);
         const Value rz = ops::dot(r, z);
         const Value p = ops::add(z, ops::mul(ops::div(rz, v[4]), v[3]));
-        return {ops::add(v[0], ops::scalar(body, DType::i32, 1)), x, r, p, rz, ops::dot(r, r)};
+        return {ops::add(v[0], ops::convert(taken, DType::i32)), x, r, p, rz, ops::dot(r, r), curvature};
       },
       a.max_iterations);
   const Value nothing = ops::compare(bb, zero, ops::Direction::eq);
-  return {out[1], out[0],
-          ops::select(nothing, ops::sqrt(out[5]), ops::sqrt(ops::div(out[5], ops::select(nothing, one, bb))))};
+  const Value residual =
+      ops::select(nothing, ops::sqrt(out[5]), ops::sqrt(ops::div(out[5], ops::select(nothing, one, bb))));
+  const Value positive = ops::compare(out[6], zero, ops::Direction::gt);
+  return {out[1], out[0], residual, ops::select(positive, one, out[6])};
 }
 
 // The solution solves A x = b, whatever path led there: the cotangent of b is another solve with the same matrix, which
@@ -70,17 +83,17 @@ static Values cg_jvp(const JvpCall<CgAttrs>& c) {
     const Value moved = spmv(c.tangent[0], c.out[0]);
     right = right ? ops::sub(right, moved) : ops::neg(moved);
   }
-  if (!right) return Values(3);
-  return {cg(c.in[0], right, ops::zeros_like(c.in[1]), c.attrs).x, Value{}, Value{}};
+  if (!right) return Values(4);
+  return {cg(c.in[0], right, ops::zeros_like(c.in[1]), c.attrs).x, Value{}, Value{}, Value{}};
 }
 
 extern const OpDef<CgAttrs> cg_op{
     .name = "linalg.cg",
     .doc =
         "Conjugate gradients with a Jacobi preconditioner for a symmetric positive definite csr matrix: solution, "
-        "iterations "
-        "done, relative residual |b - A x| / |b| in the 2-norm by the recurrence; above the tolerance it did not "
-        "converge. "
+        "iterations done, relative residual |b - A x| / |b| in the 2-norm by the recurrence, and the curvature v^T A v "
+        "of the direction that ended it because A is not positive definite, 1 where none did. A residual above the "
+        "tolerance did not converge. "
         "Source: M. Hestenes and E. Stiefel, J. Res. NBS 49 (1952).",
     .operands = cg_operands,
     .constraints = cg_constraints,
@@ -105,13 +118,31 @@ extern const OpDef<CgAttrs> cg_op{
       SampleOperand diagonal(SparseType{SparseFormat::csr, DType::f64, DType::i32, {6, 6}, 6}, Fill::positive_definite);
       diagonal.literal = {1, 2, 4, 0.5, 8, 1};
       diagonal.differentiable = false;
+      const auto matrix = [](std::vector<double> entries) {
+        SampleOperand m(SparseType{SparseFormat::csr, DType::f64, DType::i32, {2, 2}, 4});
+        m.literal = std::move(entries);
+        return m;
+      };
       return {sample<CgAttrs>({diagonal, f64({6}), f64({6})}, {.tolerance = 1e-13, .max_iterations = 50}).within(1e-10),
               sample<CgAttrs>({fixed, f64({6}), f64({6})}, {.tolerance = 1e-2, .max_iterations = 50})
                   .within(1e-10)
                   .without_gradients(),
               sample<CgAttrs>({spd32, f32({6}), f32({6})}, {.tolerance = 1e-2, .max_iterations = 50}).within(1e-4),
-              sample<CgAttrs>({fixed, {f64({6}), {0, 0, 0, 0, 0, 0}}, {f64({6}), {0, 0, 0, 0, 0, 0}}})
-                  .expects({{0, 0, 0, 0, 0, 0}, {0}, {0}})
+              sample<CgAttrs>({diagonal, {f64({6}), {0, 0, 0, 0, 0, 0}}, {f64({6}), {0, 0, 0, 0, 0, 0}}})
+                  .expects({{0, 0, 0, 0, 0, 0}, {0}, {0}, {1}})
+                  .exact()
+                  .without_gradients(),
+              // Not positive definite: by the diagonal, by the first direction, by the second one.
+              sample<CgAttrs>({matrix({1, 2, 2, -1}), {f64({2}), {3, 4}}, {f64({2}), {0, 0}}})
+                  .expects({{0, 0}, {0}, {1}, {-1}})
+                  .exact()
+                  .without_gradients(),
+              sample<CgAttrs>({matrix({1, 2, 2, 1}), {f64({2}), {1, -1}}, {f64({2}), {0, 0}}})
+                  .expects({{0, 0}, {0}, {1}, {-2}})
+                  .exact()
+                  .without_gradients(),
+              sample<CgAttrs>({matrix({1, 2, 2, 1}), {f64({2}), {1, 0}}, {f64({2}), {0, 0}}})
+                  .expects({{1, 0}, {1}, {2}, {-12}})
                   .exact()
                   .without_gradients(),
               sample<CgAttrs>({wide, f64({6}), f64({6})}).breaking("C1"),

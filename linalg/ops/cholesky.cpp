@@ -16,6 +16,7 @@ static Value real_part(Value x) {
 // diagonal.
 static Values cholesky_decompose(Builder& b, const NoAttributes&, ValuesIn in) {
   const Dim n = in[0].shape()[0];
+  if (n == 0) return {in[0]};
   const Values state{ops::scalar(b, DType::i64, 0), ops::full(b, in[0].dtype(), {n, n}, 0)};
   const Values invariants{in[0], ops::constant(b, HostTensor::scalar_i64(DType::i64, n.constant()))};
   const Values out = ops::while_(
@@ -95,6 +96,7 @@ extern const OpDef<NoAttributes> cholesky_op{
               .within(1e-12)
               .without_gradients(),
           sample<NoAttributes>({{f64({2, 2}), {4, 2, 2, 5}}}).expects({{2, 0, 1, 2}}).exact().without_gradients(),
+          sample<NoAttributes>({f64({0, 0})}).without_gradients(),
           sample<NoAttributes>({f64({2, 3})}).breaking("C1"),
           sample<NoAttributes>({i32({2, 2})}).breaking("dtype")};
     }};

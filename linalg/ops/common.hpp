@@ -51,16 +51,4 @@ Dense dense_of(const HostValue& matrix);
 Dense dense_solve(Dense a, std::int64_t n, Transpose mode, Dense b);
 HostTensor tensor_of(const Dense& d, const TensorType& t);
 
-/// Solves with a factorization: operands (factorization, a, b).
-struct SolveRules {
-  static Types infer(const SparseSolveAttrs&, const Signature& s);
-  static HostValues reference(const SparseSolveAttrs& a, const ReferenceCall& c);
-  static Values vjp(const VjpCall<SparseSolveAttrs>& c);
-  static Values jvp(const JvpCall<SparseSolveAttrs>& c);
-};
-extern const Constraint<SparseSolveAttrs> solve_constraints[4];
-/// Samples that break each of them. Values need a factorization, which no sample can hold: tests/linalg has those
-/// cases.
-std::vector<Sample<SparseSolveAttrs>> solve_samples(std::string_view kind);
-
 }  // namespace rlx::linalg

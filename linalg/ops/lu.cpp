@@ -46,7 +46,9 @@ static Values lu_step(Value k, Value a, Value rows) {
 
 static Values lu_decompose(Builder& b, const NoAttributes&, ValuesIn in) {
   const Dim n = in[0].shape()[0];
-  const Values state{ops::scalar(b, DType::i64, 0), in[0], ops::iota(b, DType::i32, {n}, 0)};
+  const Value rows = ops::iota(b, DType::i32, {n}, 0);
+  if (n == 0) return {in[0], rows};
+  const Values state{ops::scalar(b, DType::i64, 0), in[0], rows};
   const Value order = ops::constant(b, HostTensor::scalar_i64(DType::i64, n.constant()));
   const Values invariants{order};
   const Values out = ops::while_(
@@ -117,6 +119,7 @@ extern const OpDef<NoAttributes> lu_op{
                   .exact()
                   .without_gradients(),
               sample<NoAttributes>({f64({1, 1})}),
+              sample<NoAttributes>({f64({0, 0})}).without_gradients(),
               sample<NoAttributes>({f64({2, 3})}).breaking("C1"),
               sample<NoAttributes>({i32({2, 2})}).breaking("dtype")};
     }};

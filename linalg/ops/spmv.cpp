@@ -11,7 +11,9 @@ constexpr Constraint<A> spmv_constraints[] = {
        if (s.rank(1) != 1) return Answer::no("rank " + std::to_string(s.rank(1)));
        return s.equal(s.sparse(0).shape[a.mode == Transpose::none ? 1 : 0], s.tensor(1).dim(0));
      }},
-    {"C3", "both have one dtype", [](const A&, const Signature& s) { return one_dtype(s, {0, 1}); }}};
+    {"C3", "both have one dtype", [](const A&, const Signature& s) { return one_dtype(s, {0, 1}); }},
+    {"C4", "x has at least one entry",
+     [](const A&, const Signature& s) { return s.less_equal(1, s.tensor(1).dim(0)); }}};
 
 static Types spmv_infer(const A& a, const Signature& s) {
   return {tensor(s.dtype(1), {s.sparse(0).shape[a.mode == Transpose::none ? 0 : 1]})};
@@ -80,7 +82,10 @@ extern const OpDef<A> spmv_op{
       SparseType f = a, coo = a;
       f.dtype = DType::f32;
       coo.format = SparseFormat::coo;
-      return {sample<A>({a, f64({5})}),
+      const SparseType no_rows{SparseFormat::csr, DType::f64, DType::i32, {0, 5}, 0},
+          no_columns{SparseFormat::csr, DType::f64, DType::i32, {5, 0}, 0};
+      return {sample<A>({no_rows, f64({5})}).without_gradients(),
+              sample<A>({a, f64({5})}),
               sample<A>({a, f64({4})}, {Transpose::transpose}),
               sample<A>({f, f32({5})}),
               sample<A>({z, c64({3})}),
@@ -88,7 +93,9 @@ extern const OpDef<A> spmv_op{
               sample<A>({z, c64({3})}, {Transpose::transpose}),
               sample<A>({coo, f64({5})}).breaking("C1"),
               sample<A>({a, f64({4})}).breaking("C2"),
-              sample<A>({a, f32({5})}).breaking("C3")};
+              sample<A>({a, f32({5})}).breaking("C3"),
+              sample<A>({no_columns, f64({0})}).breaking("C4"),
+              sample<A>({no_rows, f64({0})}, {Transpose::transpose}).breaking("C4")};
     }};
 
 }  // namespace rlx::linalg

@@ -14,6 +14,7 @@ static Types triangular_infer(const A&, const Signature& s) { return {tensor(s.d
 // Substitution, a row a trip: what is not solved yet is zero in x, so the whole row may be multiplied.
 static Values triangular_decompose(Builder& b, const A& attrs, ValuesIn in) {
   const Dim n = in[0].shape()[0];
+  if (n == 0) return {in[1]};
   const bool vector = in[1].rank() == 1;
   const Value rhs = vector ? ops::reshape(in[1], {n, 1}) : in[1];
   const Dim k = rhs.shape()[1];
@@ -108,6 +109,7 @@ extern const OpDef<A> triangular_solve_op{
               sample<A>({z, c128({3})}, {.mode = Transpose::conjugate_transpose}).within(1e-12),
               sample<A>({z, c128({3, 2})}, {.lower = false, .mode = Transpose::transpose}).within(1e-12),
               sample<A>({{f64({2, 2}), {2, 9, 1, 4}}, {f64({2}), {2, 9}}}).expects({{1, 2}}).exact(),
+              sample<A>({f64({0, 0}), f64({0, 2})}).without_gradients(),
               sample<A>({f64({2, 3}), f64({2})}).breaking("C1"),
               sample<A>({f64({2, 2}), f64({3})}).breaking("C2"),
               sample<A>({f64({2, 2}), f32({2})}).breaking("C3")};

@@ -1,13 +1,11 @@
 // Dense LU, Cholesky and triangular solves against references of 40 digits (shared/reference/linalg/dense).
 #include "linalg/kernels/cpu/dense_lapack.hpp"
 
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
 #include <rlx/ir/error.hpp>
 
-#include "shared_matrices.hpp"
+#include "dense_references.hpp"
 
 namespace rlx::linalg::testing {
 namespace {
@@ -15,31 +13,6 @@ namespace {
 using nlohmann::json;
 using c64 = std::complex<float>;
 using c128 = std::complex<double>;
-
-double number(const json& j) { return std::stod(j.get<std::string>()); }
-template <class T>
-T element(const json& j) {
-  if constexpr (std::is_same_v<T, double>) return number(j);
-  else return j.is_array() ? T(number(j[0]), number(j[1])) : T(number(j));
-}
-template <class T>
-std::vector<T> matrix(const json& rows) {
-  std::vector<T> m;
-  for (const json& row : rows)
-    for (const json& e : row) m.push_back(element<T>(e));
-  return m;
-}
-template <class T>
-std::vector<T> vector(const json& list) {
-  std::vector<T> v;
-  for (const json& e : list) v.push_back(element<T>(e));
-  return v;
-}
-
-json load_case(const std::string& name) {
-  std::ifstream file(shared_folder() / "reference/linalg/dense" / (name + ".json"));
-  return json::parse(file);
-}
 
 template <class T>
 std::vector<T> multiply(std::int64_t m, std::int64_t k, std::int64_t n, const std::vector<T>& a,

@@ -4,6 +4,7 @@
 #include <rlx/ir/error.hpp>
 
 #include <cmath>
+#include <cstdlib>
 #include <thread>
 
 #include "shared_matrices.hpp"
@@ -161,6 +162,100 @@ TEST(Solver, CgReportsHowFarItCame) {
     EXPECT_EQ(e.iterations(), 4);
     EXPECT_GT(e.residual(), 1e-12);
     EXPECT_NE(x[0], 0);  // the iterate is there
+  }
+}
+
+TEST(Solver, CgRefusesWhatIsNotPositiveDefinite) {
+  const auto message = [](const OwnedCsr<double>& a, const std::vector<double>& b) -> std::string {
+    std::vector<double> x(b.size());
+    try {
+      Solver(a.view(), {.method = SolveMethod::cg}).solve(b, x);
+      return "nothing was thrown";
+    } catch (const NumericalError& e) { return std::to_string(e.iterations()) + " " + e.what(); }
+  };
+  const auto says = [](const std::string& text, std::string_view part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  // Eigenvalues 3 and -1. From (1, 0) two steps would reach the solution, the second along (4, -2) with curvature -12.
+  const auto saddle = from_dense<double>(2, 2, {1, 2, 2, 1});
+  const std::string second = message(saddle, {1, 0});
+  says(second, "1 linalg.cg stopped in iteration 2");
+  says(second, "is -12");
+  says(message(saddle, {1, -1}), "0 linalg.cg stopped in iteration 1");
+  // Along (1, 1) nothing betrays the matrix: the eigenvector is the solution.
+  says(message(saddle, {1, 1}), "nothing was thrown");
+  says(message(from_dense<double>(2, 2, {1, 2, 2, -1}), {1, 0}), "the diagonal of the matrix is not positive");
+  const auto indefinite = grid(10, -3.9);
+  says(message(indefinite, wave(indefinite.rows)), "not positive definite");
+}
+
+TEST(Solver, UpdateKeepsTheAnalysisOfThePattern) {
+  for (const LuLibrary library : {LuLibrary::umfpack, LuLibrary::klu}) {
+    auto a = grid(15);
+    for (std::size_t k = 0; k < a.values.size(); ++k) a.values[k] *= 1 + 0.1 * std::sin(static_cast<double>(k));
+    Solver solver(a.view(), {.method = SolveMethod::lu, .library = library});
+    const auto b = wave(a.rows);
+    std::vector<double> x(b.size()), expected(b.size());
+    constexpr std::string_view reused = "the analysis of a matrix of this pattern";
+    EXPECT_EQ(solver.reason().find(reused), std::string::npos) << solver.reason();
+    // The first update has no free storage, later ones have; the last ones do not suit pivots on the diagonal.
+    for (const double diagonal : {2.0, 3.0, 4.0, 1e-3, 1e-6}) {
+      for (std::int64_t i = 0; i < a.rows; ++i)
+        for (std::int32_t k = a.offsets[static_cast<std::size_t>(i)]; k < a.offsets[static_cast<std::size_t>(i + 1)];
+             ++k)
+          if (a.columns[static_cast<std::size_t>(k)] == i)
+            a.values[static_cast<std::size_t>(k)] = diagonal * (1 + 0.1 * std::cos(static_cast<double>(i)));
+      solver.update(a.view());
+      EXPECT_NE(solver.reason().find(reused), std::string::npos) << solver.reason();
+      EXPECT_LE(solver.solve(b, x).backward_error, 1e-15)
+          << enum_names(library)[static_cast<std::size_t>(library)] << " " << diagonal;
+      Solver(a.view(), {.method = SolveMethod::lu, .library = library}).solve(b, expected);
+      EXPECT_LE(relative_difference(x, expected), 1e-14 / solver.rcond())
+          << enum_names(library)[static_cast<std::size_t>(library)] << " " << diagonal;
+    }
+    // An entry that is zero leaves the pattern.
+    a.values[1] = 0;
+    solver.update(a.view());
+    EXPECT_EQ(solver.reason().find(reused), std::string::npos) << solver.reason();
+    EXPECT_LE(solver.solve(b, x).backward_error, 1e-15);
+  }
+  auto a = grid(15);
+  Solver solver(a.view());
+  ASSERT_EQ(solver.method(), SolveMethod::cholesky);
+  const auto b = wave(a.rows);
+  std::vector<double> x(b.size()), first(b.size());
+  solver.solve(b, first);
+  for (const double scale : {2.0, 4.0, 8.0, 1.0}) {
+    auto scaled = a;
+    for (double& v : scaled.values) v *= scale;
+    solver.update(scaled.view());
+    solver.solve(b, x);
+    for (double& v : x) v *= scale;
+    EXPECT_EQ(x, first);  // powers of two, and equilibration makes them one matrix
+  }
+}
+
+TEST(Solver, FindsBeforehandThatFactorsDoNotFit) {
+  const auto a = grid(120);
+  const auto limited = [&](const char* limit, const SolverOptions& options) {
+    ::setenv("RLX_MEMORY_LIMIT", limit, 1);
+    try {
+      Solver solver(a.view(), options);
+      ::unsetenv("RLX_MEMORY_LIMIT");
+      return std::uint64_t{0};
+    } catch (const MemoryError& e) {
+      ::unsetenv("RLX_MEMORY_LIMIT");
+      EXPECT_EQ(e.available_bytes(), std::uint64_t{1} << 20) << e.what();
+      EXPECT_NE(std::string_view(e.what()).find("factors"), std::string_view::npos) << e.what();
+      return e.wanted_bytes();
+    }
+  };
+  for (const SolverOptions& options : {SolverOptions{.method = SolveMethod::cholesky},
+                                       SolverOptions{.method = SolveMethod::lu, .library = LuLibrary::umfpack},
+                                       SolverOptions{.method = SolveMethod::lu, .library = LuLibrary::klu}}) {
+    // n log2 n entries in each factor at the least (A. George, SIAM J. Numer. Anal. 10, 1973), 8 bytes each.
+    EXPECT_GT(limited("1M", options), 14400u * 13 * 8) << name(options.method);
+    EXPECT_EQ(limited("1G", options), 0u) << name(options.method);
   }
 }
 

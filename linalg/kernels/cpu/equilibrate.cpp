@@ -1,7 +1,9 @@
 #include "equilibrate.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 namespace rlx::linalg {
 
@@ -9,10 +11,21 @@ namespace {
 
 constexpr int max_sweeps = 20;           // the distance of the logarithms from 0 halves in each
 constexpr double settled = 0.5;          // within a factor sqrt(2) of 1: finer is lost in the rounding to powers of two
+constexpr double kept = 1.5;             // settled, and half a power of two for the rounding of each of two factors
 constexpr double exponent_limit = 1000;  // a factor must be a normal number
 
 double power_of_two(double exponent) {
   return std::ldexp(1.0, static_cast<int>(std::lround(std::clamp(exponent, -exponent_limit, exponent_limit))));
+}
+
+/// log2 of a normal number within 0.09, by its exponent and the chord over its mantissa: the factors are rounded to
+/// powers of two anyway.
+double rough_log2(double size) {
+  const auto bits = std::bit_cast<std::uint64_t>(size);
+  const auto exponent = static_cast<std::int64_t>(bits >> 52);
+  if (exponent == 0) return std::log2(size);  // subnormal
+  constexpr double mantissa = 1.0 / static_cast<double>(std::uint64_t{1} << 52);
+  return static_cast<double>(exponent - 1023) + static_cast<double>(bits & ((std::uint64_t{1} << 52) - 1)) * mantissa;
 }
 
 double times_two_powers(double x, double a, double b) {
@@ -26,10 +39,14 @@ std::complex<double> times_two_powers(std::complex<double> x, double a, double b
 }  // namespace
 
 template <class T>
-Scaling equilibrate(const CscMatrix<T>& a) {
+Scaling equilibrate(const CscMatrix<T>& a, const Scaling* start) {
   std::vector<double> size(a.value.size());
-  for (std::size_t k = 0; k < size.size(); ++k) size[k] = std::log2(std::abs(a.value[k]));
+  for (std::size_t k = 0; k < size.size(); ++k) size[k] = rough_log2(std::abs(a.value[k]));
   std::vector<double> row(a.rows), col(a.cols), row_max(a.rows), col_max(a.cols);
+  if (start) {
+    std::transform(start->row.begin(), start->row.end(), row.begin(), rough_log2);  // exact of powers of two
+    std::transform(start->col.begin(), start->col.end(), col.begin(), rough_log2);
+  }
   for (int sweep = 0; sweep < max_sweeps; ++sweep) {
     std::fill(row_max.begin(), row_max.end(), -INFINITY);
     std::fill(col_max.begin(), col_max.end(), -INFINITY);
@@ -48,6 +65,7 @@ Scaling equilibrate(const CscMatrix<T>& a) {
       worst = std::max(worst, std::abs(col_max[j]));
       col[j] -= col_max[j] / 2;
     }
+    if (start && sweep == 0 && worst <= kept) return *start;
     if (worst <= settled) break;
   }
   Scaling scaling{std::move(row), std::move(col)};
@@ -81,7 +99,7 @@ void apply_scaling(const Scaling& scaling, CscMatrix<T>& a) {
 }
 
 #define RLX_INSTANTIATE(T)                                                 \
-  template Scaling equilibrate(const CscMatrix<T>&);                       \
+  template Scaling equilibrate(const CscMatrix<T>&, const Scaling*);       \
   template std::vector<double> equilibrate_hermitian(const CscMatrix<T>&); \
   template void apply_scaling(const Scaling&, CscMatrix<T>&);
 RLX_INSTANTIATE(double)

@@ -14,9 +14,10 @@ struct Scaling {
 /// Every row and column gets a largest entry near 1 (between about 1/4 and 4).
 /// Iterated in the infinity norm after D. Ruiz, "A scaling algorithm to equilibrate both rows and columns norms in
 /// matrices", RAL-TR-2001-034; here on base-2 logarithms, where a product is a sum and nothing overflows.
-/// Keeps symmetry: where A is symmetric, row and col are equal. Needs a matrix without empty rows and columns.
+/// Keeps symmetry: where A is symmetric, row and col are equal. Needs a matrix without empty rows and columns. The
+/// factors of another matrix, in `start`, are kept where they do for this one.
 template <class T>
-Scaling equilibrate(const CscMatrix<T>& a);
+Scaling equilibrate(const CscMatrix<T>& a, const Scaling* start = nullptr);
 
 /// For one triangle of a Hermitian matrix: diag(d) A diag(d) with a diagonal near 1, within a factor n the best such
 /// scaling for a positive definite A (A. van der Sluis, Numer. Math. 14, 1969). Where the diagonal is not positive (the

@@ -3,6 +3,7 @@
 
 #include <rlx/ir/error.hpp>
 #include <rlx/linalg/attributes.hpp>
+#include <rlx/runtime/executable.hpp>
 
 #include "launch.hpp"
 #include "refine.hpp"
@@ -16,27 +17,36 @@ const SparseType& matrix_of(const LaunchCall& c, std::size_t operand) {
   return std::get<SparseType>(c.instance.signature.types[operand]);
 }
 
+/// The csr matrix starts at buffer `first` and is operand `operand`; make(view, options) factors it.
 template <class Make>
-void factor(const LaunchCall& c, Make make) {
-  for_csr(c, 0, matrix_of(c, 0), [&]<class T, class Index>(const CsrView<T, Index>& a) {
-    std::shared_ptr<const SparseFactor<T>> f = make(a);
+void factor(const LaunchCall& c, std::size_t first, std::size_t operand, Make make) {
+  FactorOptions options;
+  options.available_bytes = static_cast<double>(runtime::available_memory());
+  if (const auto* attrs = c.instance.attrs->get_if<SparseLuAttrs>())
+    options.lu = static_cast<LuProvider>(attrs->library);
+  for_csr(c, first, matrix_of(c, operand), [&]<class T, class Index>(const CsrView<T, Index>& a) {
+    const SparseFactor<T>* previous =
+        c.resources.empty() ? nullptr : static_cast<const SparseFactor<T>*>(c.resources[0].data.get());
+    std::shared_ptr<const SparseFactor<T>> f = make(a, options, previous);
     ResourceType type = std::get<ResourceType>(c.instance.results[0]);
     type.provider = f->provider();
     c.made->push_back({std::move(type), std::move(f)});
   });
 }
 
+constexpr auto by_lu = [](const auto& a, const FactorOptions& o, const auto* previous) {
+  return sparse_lu(a, o, previous);
+};
+constexpr auto by_cholesky = [](const auto& a, const FactorOptions& o, const auto* previous) {
+  return sparse_cholesky(a, o, previous);
+};
+
 }  // namespace
 
-void launch_sparse_lu(const LaunchCall& c) {
-  FactorOptions options;
-  options.lu = static_cast<LuProvider>(c.instance.attrs->as<SparseLuAttrs>().library);
-  factor(c, [&](const auto& a) { return sparse_lu(a, options); });
-}
-
-void launch_sparse_cholesky(const LaunchCall& c) {
-  factor(c, [](const auto& a) { return sparse_cholesky(a); });
-}
+void launch_sparse_lu(const LaunchCall& c) { factor(c, 0, 0, by_lu); }
+void launch_sparse_lu_update(const LaunchCall& c) { factor(c, 0, 1, by_lu); }
+void launch_sparse_cholesky(const LaunchCall& c) { factor(c, 0, 0, by_cholesky); }
+void launch_sparse_cholesky_update(const LaunchCall& c) { factor(c, 0, 1, by_cholesky); }
 
 void launch_sparse_solve(const LaunchCall& c) {
   const auto& attrs = c.instance.attrs->as<SparseSolveAttrs>();

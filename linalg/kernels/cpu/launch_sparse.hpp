@@ -3,7 +3,9 @@
 
 namespace rlx::linalg {
 void launch_sparse_lu(const LaunchCall& c);
+void launch_sparse_lu_update(const LaunchCall& c);
 void launch_sparse_cholesky(const LaunchCall& c);
+void launch_sparse_cholesky_update(const LaunchCall& c);
 void launch_sparse_solve(const LaunchCall& c);  ///< Of either factorization; with iterative refinement.
 void launch_rcond(const LaunchCall& c);
 }  // namespace rlx::linalg

@@ -2,6 +2,7 @@
 // Both sides are built by one compiler from one tree, so C++ types cross it. The plug-in reports by value and throws
 // nothing but std::bad_alloc; so it needs no symbol of librlx.
 #pragma once
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,9 +12,10 @@
 namespace rlx::linalg {
 
 /// Raised whenever a type or a signature of this header, csc_matrix.hpp or csr_view.hpp changes.
-inline constexpr std::uint32_t suitesparse_abi_version = 1;
+inline constexpr std::uint32_t suitesparse_abi_version = 2;
 
-enum class FactorStatus { ok, singular, not_positive_definite, out_of_memory, failed };
+/// too_large: the analysis expects more memory than there is, so nothing was begun.
+enum class FactorStatus { ok, singular, not_positive_definite, too_large, out_of_memory, failed };
 
 struct FactorOutcome {
   FactorStatus status = FactorStatus::ok;
@@ -21,6 +23,14 @@ struct FactorOutcome {
   std::int64_t row = -1;   ///< singular: column of the zero pivot; not positive definite: row of it; from 0, -1 unknown
   std::int64_t step = -1;  ///< the same in the order of elimination
   std::int64_t minor = -1;  ///< not positive definite: order of the first failing leading minor in the given order
+  double wanted_bytes = 0;  ///< too_large
+};
+
+/// What a library learnt of a pattern: orderings, sizes of the factors, and the storage of a factor that is gone. It
+/// serves every matrix of that pattern; the factors of one library that share it are made without a new analysis.
+class Analysis {
+ public:
+  virtual ~Analysis() = default;
 };
 
 /// A factorization of one matrix, immutable: any number of threads may solve with it at once.
@@ -32,12 +42,15 @@ class ProviderFactor {
   virtual void solve(Transpose mode, const T* b, T* x, std::int64_t count) const = 0;
   virtual std::string_view provider() const = 0;
   virtual std::int64_t factor_nnz() const = 0;
+  virtual std::shared_ptr<const Analysis> analysis() const = 0;
+  /// Whether the pivots are those of an earlier matrix of the pattern, which may not suit this one.
+  virtual bool pivots_are_old() const { return false; }
 };
 
 /// KLU's block triangular form and ordering with what it expects of the factors: cheap, and decides between KLU and
 /// UMFPACK.
-struct CircuitAnalysis {
-  virtual ~CircuitAnalysis() = default;
+class CircuitAnalysis : public Analysis {
+ public:
   std::int64_t blocks = 0, largest_block = 0;
   double factor_nnz = -1, flops = -1;  ///< of L and U; -1 where unknown
 };
@@ -54,12 +67,19 @@ struct Matching {
 /// more fill.
 enum class Pivoting { loose, strict };
 
+struct FactorRequest {
+  Pivoting pivoting = Pivoting::loose;
+  std::shared_ptr<const Analysis> analysis{};  ///< Of the same library and pattern; null: none is at hand.
+  bool old_pivots = false;                     ///< Those of an earlier matrix will do.
+  double available_bytes = std::numeric_limits<double>::infinity();
+};
+
+template <class T>
+using MakeFactor = std::unique_ptr<ProviderFactor<T>> (*)(const CscMatrix<T>&, const FactorRequest&, FactorOutcome&);
+
 template <class T>
 struct ProviderTable {
-  std::unique_ptr<ProviderFactor<T>> (*umfpack)(const CscMatrix<T>&, Pivoting, FactorOutcome&);
-  std::unique_ptr<ProviderFactor<T>> (*klu)(const CscMatrix<T>&, Pivoting,
-                                            const std::shared_ptr<const CircuitAnalysis>&, FactorOutcome&);
-  std::unique_ptr<ProviderFactor<T>> (*cholmod)(const CscMatrix<T>& upper, FactorOutcome&);
+  MakeFactor<T> umfpack, klu, cholmod;  ///< cholmod takes the upper triangle
 };
 
 struct SuitesparseTable {

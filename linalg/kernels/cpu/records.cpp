@@ -35,8 +35,11 @@ std::span<const KernelRecord> cpu_records() {
       lapack("cpu.potrs", "linalg.cholesky_solve", launch_cholesky_solve),
       lapack("cpu.trsm", "linalg.triangular_solve", launch_triangular_solve),
       suitesparse("cpu.sparse_lu", "linalg.sparse_lu", "library:UMFPACK,KLU", launch_sparse_lu),
+      suitesparse("cpu.sparse_lu_update", "linalg.sparse_lu_update", "library:UMFPACK,KLU", launch_sparse_lu_update),
       suitesparse("cpu.sparse_lu_solve", "linalg.sparse_lu_solve", "library:UMFPACK,KLU", launch_sparse_solve),
       suitesparse("cpu.cholmod", "linalg.sparse_cholesky", "library:CHOLMOD", launch_sparse_cholesky),
+      suitesparse("cpu.cholmod_update", "linalg.sparse_cholesky_update", "library:CHOLMOD",
+                  launch_sparse_cholesky_update),
       suitesparse("cpu.cholmod_solve", "linalg.sparse_cholesky_solve", "library:CHOLMOD", launch_sparse_solve),
       suitesparse("cpu.rcond", "linalg.rcond", "library:SuiteSparse", launch_rcond),
   };

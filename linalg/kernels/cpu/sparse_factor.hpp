@@ -16,6 +16,8 @@ struct FactorOptions {
   LuProvider lu = LuProvider::automatic;
   /// Below this reciprocal condition (1-norm, of the equilibrated matrix) the matrix counts as singular; 0 accepts all.
   double smallest_rcond = std::numeric_limits<double>::epsilon();
+  /// Memory that the factors may take: more, by the library's analysis, is a MemoryError before the work begins.
+  double available_bytes = std::numeric_limits<double>::infinity();
 };
 
 /// A factorization of one matrix. Immutable: any number of threads may solve with it at once, each call has its
@@ -38,16 +40,20 @@ class SparseFactor {
 
 /// P R A C Q = L U with diagonal R and C. Throws ArgumentError (not a square CSR matrix), DeviceError (no plug-in, no
 /// memory) and NumericalError: structurally singular (info: the first row without a partner, counted from 1), a zero
-/// pivot (info: its column) or a reciprocal condition below options.smallest_rcond (info: 0).
+/// pivot (info: its column) or a reciprocal condition below options.smallest_rcond (info: 0), MemoryError. Where the
+/// matrix has the pattern of the one behind `previous`, the analysis of that one serves, and KLU keeps its pivots as
+/// long as a solve with them is good.
 template <class T, class Index>
-std::unique_ptr<SparseFactor<T>> sparse_lu(const CsrView<T, Index>& a, const FactorOptions& options = {});
+std::unique_ptr<SparseFactor<T>> sparse_lu(const CsrView<T, Index>& a, const FactorOptions& options = {},
+                                           const SparseFactor<T>* previous = nullptr);
 
 /// P D A D P^T = L L^H of the Hermitian matrix whose lower triangle is that of `a`; the upper one is not looked at.
 /// Not positive definite: NumericalError, whose info is LAPACK's, the order of the first leading minor of A that is not
 /// positive, where finding it costs little; else the row (from 1) at which the permuted factorization stopped. The
 /// message gives row and step of the permuted one and says which info is.
 template <class T, class Index>
-std::unique_ptr<SparseFactor<T>> sparse_cholesky(const CsrView<T, Index>& a, const FactorOptions& options = {});
+std::unique_ptr<SparseFactor<T>> sparse_cholesky(const CsrView<T, Index>& a, const FactorOptions& options = {},
+                                                 const SparseFactor<T>* previous = nullptr);
 
 /// Cholesky where the matrix looks positive definite (matrix_traits.hpp) and LU where it does not or proves not to be.
 template <class T, class Index>

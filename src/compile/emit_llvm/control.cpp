@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 namespace rlx::emit_llvm {
 
@@ -162,11 +163,15 @@ std::vector<Val> Kernel::vector_reduce(const Node& n, int lanes) {
   for (NodeId k : g_.region(n.regions[0]).nodes)
     cost += g_.node(k).regions.empty() ? operator_cost(g_.node(k).op->name()) : 100.0;
   int sets = n.results.size() > 1 || cost > 12 ? 2 : 4;
-  if (cost > 40) sets = 1;
-  while (sets > 1 && known >= 0 && known < static_cast<std::int64_t>(sets) * lanes) sets /= 2;
-
   lanes_ = lanes;
   forms_ = LaneForms(g_, n.regions[0], g_.region(n.regions[0]).arguments[0]);
+  // An address a lane takes longer than the sums' latency, which more sets would hide.
+  if (cost > 40 || gathers(n.regions[0])) sets = 1;
+  while (sets > 1 && known >= 0 && known < static_cast<std::int64_t>(sets) * lanes) sets /= 2;
+  // Segments of loaded bounds are short and lie one behind the other, so that the processor's own prefetchers, which
+  // follow one loop, come too late: what lies ahead in memory is the next segments' data.
+  constexpr std::int64_t elements_ahead = 512;
+  ahead_ = known < 0 ? elements_ahead : 0;
   const std::size_t width = n.results.size();
   std::vector<Val> sums;
   for (int s = 0; s < sets; ++s)
@@ -223,6 +228,7 @@ std::vector<Val> Kernel::vector_reduce(const Node& n, int lanes) {
       return next;
     });
   }
+  ahead_ = 0;
   while (lanes_ > 1) {
     const int half = lanes_ / 2;
     std::vector<Val> left = sums, right = sums;
@@ -235,6 +241,16 @@ std::vector<Val> Kernel::vector_reduce(const Node& n, int lanes) {
     sums = combined(left, right);
   }
   return sums;
+}
+
+bool Kernel::gathers(RegionId r) const {
+  for (NodeId id : g_.region(r).nodes) {
+    const Node& n = g_.node(id);
+    if (n.op->name() != "lir.load") continue;
+    const LaneForm f = forms_.of(n.operands[1]);
+    if (!f.is_uniform() && !(f.kind == LaneForm::Kind::linear && std::abs(f.stride) == 1)) return true;
+  }
+  return false;
 }
 
 Val Kernel::merge(V condition, const Val& yes, const Val& no) const {

@@ -89,6 +89,8 @@ class Kernel {
   void for_loop(NodeId id, const Node& n);
   void reduce(NodeId id, const Node& n);
   std::vector<Val> vector_reduce(const Node& n, int lanes);
+  /// Whether a load of the region, outside of its own regions, takes an address for each lane.
+  bool gathers(RegionId r) const;
   std::vector<Val> combine(const Node& n, std::span<const Val> a, std::span<const Val> b);
   void if_then(const Node& n);
   bool is_cheap(RegionId r, double& cost) const;
@@ -108,6 +110,7 @@ class Kernel {
   std::unordered_map<ValueId, Val> values_;
   std::unordered_map<ValueId, KernelBufferRef> buffers_;
   std::unordered_map<ValueId, int> uses_;
+  std::int64_t ahead_ = 0;  ///< Not 0: loads of runs prefetch what lies so many elements ahead.
   int lanes_ = 1;
   V mask_{};         ///< <lanes x i1>, absent: all. Inside a masked region at least one lane is active.
   LaneForms forms_;  ///< Of the vector range under construction.

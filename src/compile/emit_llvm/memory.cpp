@@ -58,6 +58,12 @@ V Kernel::load_plain(const KernelBufferRef& b, LLVMTypeRef element, const Val& i
     const bool reversed = index.stride == -1;
     const V first = reversed ? index.re - static_cast<double>(lanes_ - 1) : index.re;
     const V at = address(b, element, first);
+    if (ahead_) {
+      // Read, to be kept in all levels, data; a prefetch beyond the end of memory does nothing.
+      const V next = address(b, element, first + ir_.integer(ir_.i64, ahead_));
+      ir_.intrinsic("llvm.prefetch", {ir_.ptr},
+                    {next, ir_.integer(ir_.i32, 0), ir_.integer(ir_.i32, 3), ir_.integer(ir_.i32, 1)});
+    }
     std::vector<int> backwards(static_cast<std::size_t>(lanes_));
     for (int i = 0; i < lanes_; ++i) backwards[static_cast<std::size_t>(i)] = lanes_ - 1 - i;
     V x;

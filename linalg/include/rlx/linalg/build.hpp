@@ -23,15 +23,18 @@ RLX_API Value spmv(Value a, Value x, Transpose mode = Transpose::none);
 RLX_API Value row_indices(Value a);  ///< The row of every stored entry.
 RLX_API Value diagonal(Value a);
 RLX_API Value sparse_lu(Value a, SparseLuAttrs attrs = {});
+/// The factorization of `a`, for which that of a matrix of its pattern saves the analysis.
+RLX_API Value sparse_lu_update(Value factorization, Value a, SparseLuAttrs attrs = {});
 RLX_API Value sparse_lu_solve(Value factorization, Value a, Value b, SparseSolveAttrs attrs = {});
 RLX_API Value sparse_cholesky(Value a);
+RLX_API Value sparse_cholesky_update(Value factorization, Value a);
 RLX_API Value sparse_cholesky_solve(Value factorization, Value a, Value b, SparseSolveAttrs attrs = {});
 RLX_API Value rcond(Value factorization);
 /// |b - A x| / (|A| |x| + |b|) in max norms; f64[] for f64 and c128.
 RLX_API Value backward_error(Value a, Value x, Value b);
 struct Cg {
-  Value x, iterations, residual;
-};
+  Value x, iterations, residual, curvature;
+};  ///< Not converged: residual above the tolerance. Not positive definite: curvature at most 0.
 RLX_API Cg cg(Value a, Value b, Value x0, CgAttrs attrs = {});
 
 }  // namespace rlx::linalg

@@ -68,8 +68,8 @@ class RLX_API Solver {
   Solver& operator=(Solver&&) noexcept;
 
   /// Another matrix of the same order and dtype: factored anew by the compiled programs, which serve as long as the
-  /// number of entries stays. An automatic choice is made again, but for one thing: once Cholesky refused, it is LU.
-  /// What throws leaves the solver as it was.
+  /// number of entries stays, and without a new analysis as long as the entries stay where they are. An automatic
+  /// choice is made again, but for one thing: once Cholesky refused, it is LU. What throws leaves the solver as it was.
   void update(HostSparse a);
   template <class T, class Index>
   void update(const CsrView<T, Index>& a) {

@@ -32,9 +32,10 @@ RLX_API Tensor diagonal(const Csr& a);
 RLX_API Tensor row_indices(const Csr& a);  ///< The row of every stored entry.
 
 struct CgResult {
-  Tensor x, iterations, residual;
+  Tensor x, iterations, residual, curvature;
 };
-/// Conjugate gradients from x0, or from 0.
+/// Conjugate gradients from x0, or from 0. Not converged: residual above the tolerance; A is not positive definite:
+/// curvature at most 0.
 RLX_API CgResult cg(const Csr& a, const Tensor& b, const Tensor& x0, CgAttrs attrs = {});
 RLX_API CgResult cg(const Csr& a, const Tensor& b, CgAttrs attrs = {});
 

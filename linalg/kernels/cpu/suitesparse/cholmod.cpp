@@ -47,14 +47,38 @@ cholmod_sparse view_of(const CscMatrix<T>& upper) {
   return view;
 }
 
+struct FreeFactor {
+  void operator()(cholmod_factor* l) const {
+    Common common;
+    cholmod_l_free_factor(&l, &common.settings);
+  }
+};
+using Factor = std::unique_ptr<cholmod_factor, FreeFactor>;
+
+struct CholmodAnalysis final : Analysis {
+  Factor symbolic;
+  double flops = 0, nnz = 0;
+  Retired<Factor> retired;
+};
+
+/// What the factor will take: supernodes are stored as dense blocks, and the largest update is held besides; the
+/// entries of a simplicial factor come with their rows.
+template <class T>
+double expected_bytes(const CholmodAnalysis& analysis) {
+  const cholmod_factor& l = *analysis.symbolic;
+  constexpr double value = sizeof(T), index = sizeof(std::int64_t);
+  if (l.is_super)
+    return value * (static_cast<double>(l.xsize) + static_cast<double>(l.maxcsize)) +
+           index * static_cast<double>(l.ssize);
+  return (value + index) * analysis.nnz;
+}
+
 template <class T>
 class CholmodFactor final : public ProviderFactor<T> {
  public:
-  CholmodFactor(cholmod_factor* l, std::int64_t nnz) : l_(l), nnz_(nnz) {}
-  ~CholmodFactor() override {
-    Common common;
-    cholmod_l_free_factor(&l_, &common.settings);
-  }
+  CholmodFactor(std::shared_ptr<const CholmodAnalysis> analysis, Factor l)
+      : analysis_(std::move(analysis)), l_(std::move(l)) {}
+  ~CholmodFactor() override { analysis_->retired.put(std::move(l_)); }
   CholmodFactor(const CholmodFactor&) = delete;
   CholmodFactor& operator=(const CholmodFactor&) = delete;
 
@@ -74,7 +98,7 @@ class CholmodFactor final : public ProviderFactor<T> {
       std::transform(b, b + size, x, [](T v) { return conj_of(v); });
       right.x = as_doubles(x);
     }
-    cholmod_dense* solution = cholmod_l_solve(CHOLMOD_A, l_, &right, &common.settings);
+    cholmod_dense* solution = cholmod_l_solve(CHOLMOD_A, l_.get(), &right, &common.settings);
     if (!solution) throw std::bad_alloc();
     const T* found = static_cast<const T*>(solution->x);
     if (conjugate) std::transform(found, found + size, x, [](T v) { return conj_of(v); });
@@ -82,11 +106,12 @@ class CholmodFactor final : public ProviderFactor<T> {
     cholmod_l_free_dense(&solution, &common.settings);
   }
   std::string_view provider() const override { return "cholmod"; }
-  std::int64_t factor_nnz() const override { return nnz_; }
+  std::int64_t factor_nnz() const override { return static_cast<std::int64_t>(analysis_->nnz); }
+  std::shared_ptr<const Analysis> analysis() const override { return analysis_; }
 
  private:
-  mutable cholmod_factor* l_;  // read only by solves, though their prototype says otherwise
-  std::int64_t nnz_;
+  std::shared_ptr<const CholmodAnalysis> analysis_;
+  Factor l_;  // read only by solves, though their prototype says otherwise
 };
 
 /// The order of the first leading minor that is not positive, without permutation; -1 where that would cost too much.
@@ -109,7 +134,8 @@ std::int64_t natural_minor(cholmod_sparse& a, double permuted_flops) {
 }  // namespace
 
 template <class T>
-std::unique_ptr<ProviderFactor<T>> make_cholmod(const CscMatrix<T>& upper, FactorOutcome& outcome) {
+std::unique_ptr<ProviderFactor<T>> make_cholmod(const CscMatrix<T>& upper, const FactorRequest& request,
+                                                FactorOutcome& outcome) {
   Common common;
   cholmod_sparse a = view_of(upper);
   const auto failed = [&] {
@@ -118,25 +144,34 @@ std::unique_ptr<ProviderFactor<T>> make_cholmod(const CscMatrix<T>& upper, Facto
         common.settings.status == CHOLMOD_OUT_OF_MEMORY ? FactorStatus::out_of_memory : FactorStatus::failed;
     return nullptr;
   };
-  cholmod_factor* l = cholmod_l_analyze(&a, &common.settings);
-  if (!l) return failed();
-  const double flops = common.settings.fl;
-  const auto nnz = static_cast<std::int64_t>(common.settings.lnz);
-  cholmod_l_factorize(&a, l, &common.settings);
-  if (common.settings.status >= 0 && l->minor >= l->n) return std::make_unique<CholmodFactor<T>>(l, nnz);
-  if (common.settings.status < 0) {
-    cholmod_l_free_factor(&l, &common.settings);
-    return failed();
+  auto analysis = std::static_pointer_cast<const CholmodAnalysis>(request.analysis);
+  if (!analysis) {
+    const auto made = std::make_shared<CholmodAnalysis>();
+    made->symbolic.reset(cholmod_l_analyze(&a, &common.settings));
+    if (!made->symbolic) return failed();
+    made->flops = common.settings.fl;
+    made->nnz = common.settings.lnz;
+    analysis = made;
   }
+  Factor l = analysis->retired.take();
+  if (!l) {
+    if (is_too_large(expected_bytes<T>(*analysis), request, outcome)) return nullptr;
+    l.reset(cholmod_l_copy_factor(analysis->symbolic.get(), &common.settings));
+    if (!l) return failed();
+  }
+  cholmod_l_factorize(&a, l.get(), &common.settings);
+  if (common.settings.status < 0) return failed();
+  if (l->minor >= l->n) return std::make_unique<CholmodFactor<T>>(std::move(analysis), std::move(l));
   outcome = {.status = FactorStatus::not_positive_definite, .code = common.settings.status};
   outcome.step = static_cast<std::int64_t>(l->minor);
   outcome.row = static_cast<const std::int64_t*>(l->Perm)[l->minor];
-  cholmod_l_free_factor(&l, &common.settings);
-  outcome.minor = natural_minor(a, flops);
+  outcome.minor = natural_minor(a, analysis->flops);
   return nullptr;
 }
 
-template std::unique_ptr<ProviderFactor<double>> make_cholmod(const CscMatrix<double>&, FactorOutcome&);
-template std::unique_ptr<ProviderFactor<c128>> make_cholmod(const CscMatrix<c128>&, FactorOutcome&);
+template std::unique_ptr<ProviderFactor<double>> make_cholmod(const CscMatrix<double>&, const FactorRequest&,
+                                                              FactorOutcome&);
+template std::unique_ptr<ProviderFactor<c128>> make_cholmod(const CscMatrix<c128>&, const FactorRequest&,
+                                                            FactorOutcome&);
 
 }  // namespace rlx::linalg::suitesparse

@@ -24,32 +24,46 @@ klu_l_common settings() {
   return common;
 }
 
-struct Analysis final : CircuitAnalysis {
-  explicit Analysis(klu_l_symbolic* s) : symbolic(s) {
+template <class T>
+struct FreeNumeric {
+  void operator()(klu_l_numeric* numeric) const {
+    klu_l_common common = settings();
+    if constexpr (std::is_same_v<T, double>) klu_l_free_numeric(&numeric, &common);
+    else klu_zl_free_numeric(&numeric, &common);
+  }
+};
+template <class T>
+using Numeric = std::unique_ptr<klu_l_numeric, FreeNumeric<T>>;
+
+struct KluAnalysis final : CircuitAnalysis {
+  explicit KluAnalysis(klu_l_symbolic* s) : symbolic(s) {
     blocks = s->nblocks;
     largest_block = s->maxblock;
     if (s->lnz >= 0 && s->unz >= 0) factor_nnz = s->lnz + s->unz + static_cast<double>(s->nzoff);
     flops = s->est_flops;
   }
-  ~Analysis() override {
+  ~KluAnalysis() override {
     klu_l_common common = settings();
     klu_l_free_symbolic(&symbolic, &common);
   }
-  Analysis(const Analysis&) = delete;
-  Analysis& operator=(const Analysis&) = delete;
+  KluAnalysis(const KluAnalysis&) = delete;
+  KluAnalysis& operator=(const KluAnalysis&) = delete;
+  template <class T>
+  const Retired<Numeric<T>>& retired() const {
+    if constexpr (std::is_same_v<T, double>) return real;
+    else return complex;
+  }
   klu_l_symbolic* symbolic;
+  Retired<Numeric<double>> real;
+  Retired<Numeric<c128>> complex;
 };
 
 template <class T>
 class KluFactor final : public ProviderFactor<T> {
  public:
-  KluFactor(std::shared_ptr<const Analysis> analysis, klu_l_numeric* numeric)
-      : analysis_(std::move(analysis)), numeric_(numeric) {}
-  ~KluFactor() override {
-    klu_l_common common = settings();
-    if constexpr (std::is_same_v<T, double>) klu_l_free_numeric(&numeric_, &common);
-    else klu_zl_free_numeric(&numeric_, &common);
-  }
+  KluFactor(std::shared_ptr<const KluAnalysis> analysis, Numeric<T> numeric, bool old_pivots)
+      : analysis_(std::move(analysis)), numeric_(std::move(numeric)), old_pivots_(old_pivots) {}
+  ~KluFactor() override { analysis_->template retired<T>().put(std::move(numeric_)); }
   KluFactor(const KluFactor&) = delete;
   KluFactor& operator=(const KluFactor&) = delete;
 
@@ -76,10 +90,13 @@ class KluFactor final : public ProviderFactor<T> {
   }
   std::string_view provider() const override { return "klu"; }
   std::int64_t factor_nnz() const override { return numeric_->lnz + numeric_->unz + numeric_->nzoff; }
+  std::shared_ptr<const Analysis> analysis() const override { return analysis_; }
+  bool pivots_are_old() const override { return old_pivots_; }
 
  private:
-  std::shared_ptr<const Analysis> analysis_;
-  klu_l_numeric* numeric_;
+  std::shared_ptr<const KluAnalysis> analysis_;
+  Numeric<T> numeric_;
+  bool old_pivots_;
 };
 
 }  // namespace
@@ -89,25 +106,34 @@ std::shared_ptr<const CircuitAnalysis> klu_analysis(std::int64_t n, const std::i
   klu_l_common common = settings();
   klu_l_symbolic* symbolic = klu_l_analyze(n, mutable_ptr(start), mutable_ptr(row), &common);
   if (!symbolic) return nullptr;
-  return std::make_shared<const Analysis>(symbolic);
+  return std::make_shared<const KluAnalysis>(symbolic);
 }
 
 template <class T>
-std::unique_ptr<ProviderFactor<T>> make_klu(const CscMatrix<T>& a, Pivoting pivoting,
-                                            const std::shared_ptr<const CircuitAnalysis>& given,
+std::unique_ptr<ProviderFactor<T>> make_klu(const CscMatrix<T>& a, const FactorRequest& request,
                                             FactorOutcome& outcome) {
-  const auto analysis =
-      std::static_pointer_cast<const Analysis>(given ? given : klu_analysis(a.cols, a.start.data(), a.row.data()));
+  const auto analysis = std::static_pointer_cast<const KluAnalysis>(
+      request.analysis ? request.analysis : klu_analysis(a.cols, a.start.data(), a.row.data()));
   if (!analysis) {
     outcome = {.status = FactorStatus::failed, .code = KLU_INVALID};
     return nullptr;
   }
+  const auto start = mutable_ptr(a.start.data()), row = mutable_ptr(a.row.data());
+  double* const value = as_doubles(a.value.data());
   klu_l_common common = settings();
-  if (pivoting == Pivoting::strict) common.tol = 1;
+  // Storage that is there already takes the factors with its own pivots, or goes.
+  if (Numeric<T> numeric = analysis->template retired<T>().take(); numeric && request.old_pivots) {
+    const auto refactor = std::is_same_v<T, double> ? klu_l_refactor : klu_zl_refactor;
+    if (refactor(start, row, value, analysis->symbolic, numeric.get(), &common) && common.status == KLU_OK)
+      return std::make_unique<KluFactor<T>>(analysis, std::move(numeric), true);
+  }
+  // KLU stores an entry with its row, both in 64 bits; what it expects of unsymmetric patterns it does not say.
+  if (is_too_large(analysis->factor_nnz * static_cast<double>(sizeof(T) + sizeof(std::int64_t)), request, outcome))
+    return nullptr;
+  if (request.pivoting == Pivoting::strict) common.tol = 1;
   const auto factor = std::is_same_v<T, double> ? klu_l_factor : klu_zl_factor;
-  klu_l_numeric* numeric = factor(mutable_ptr(a.start.data()), mutable_ptr(a.row.data()), as_doubles(a.value.data()),
-                                  analysis->symbolic, &common);
-  if (numeric && common.status == KLU_OK) return std::make_unique<KluFactor<T>>(analysis, numeric);
+  Numeric<T> numeric(factor(start, row, value, analysis->symbolic, &common));
+  if (numeric && common.status == KLU_OK) return std::make_unique<KluFactor<T>>(analysis, std::move(numeric), false);
   outcome.code = common.status;
   outcome.status = common.status == KLU_SINGULAR        ? FactorStatus::singular
                    : common.status == KLU_OUT_OF_MEMORY ? FactorStatus::out_of_memory
@@ -116,7 +142,6 @@ std::unique_ptr<ProviderFactor<T>> make_klu(const CscMatrix<T>& a, Pivoting pivo
     outcome.row = common.singular_col;
     outcome.step = common.numerical_rank;
   }
-  if (numeric) klu_l_free_numeric(&numeric, &common);
   return nullptr;
 }
 
@@ -137,10 +162,8 @@ Matching btf_match(std::int64_t n, const std::int64_t* start, const std::int64_t
   return result;
 }
 
-template std::unique_ptr<ProviderFactor<double>> make_klu(const CscMatrix<double>&, Pivoting,
-                                                          const std::shared_ptr<const CircuitAnalysis>&,
+template std::unique_ptr<ProviderFactor<double>> make_klu(const CscMatrix<double>&, const FactorRequest&,
                                                           FactorOutcome&);
-template std::unique_ptr<ProviderFactor<c128>> make_klu(const CscMatrix<c128>&, Pivoting,
-                                                        const std::shared_ptr<const CircuitAnalysis>&, FactorOutcome&);
+template std::unique_ptr<ProviderFactor<c128>> make_klu(const CscMatrix<c128>&, const FactorRequest&, FactorOutcome&);
 
 }  // namespace rlx::linalg::suitesparse

@@ -2,18 +2,47 @@
 #pragma once
 #include "../provider.hpp"
 
+#include <mutex>
+
 namespace rlx::linalg::suitesparse {
 
 // SuiteSparse calls its 64-bit index SuiteSparse_long; on every Unix that is the type of std::int64_t.
 template <class T>
-std::unique_ptr<ProviderFactor<T>> make_umfpack(const CscMatrix<T>&, Pivoting, FactorOutcome&);
+std::unique_ptr<ProviderFactor<T>> make_umfpack(const CscMatrix<T>&, const FactorRequest&, FactorOutcome&);
 template <class T>
-std::unique_ptr<ProviderFactor<T>> make_klu(const CscMatrix<T>&, Pivoting,
-                                            const std::shared_ptr<const CircuitAnalysis>&, FactorOutcome&);
+std::unique_ptr<ProviderFactor<T>> make_klu(const CscMatrix<T>&, const FactorRequest&, FactorOutcome&);
 template <class T>
-std::unique_ptr<ProviderFactor<T>> make_cholmod(const CscMatrix<T>& upper, FactorOutcome&);
+std::unique_ptr<ProviderFactor<T>> make_cholmod(const CscMatrix<T>& upper, const FactorRequest&, FactorOutcome&);
 Matching btf_match(std::int64_t n, const std::int64_t* start, const std::int64_t* row);
 std::shared_ptr<const CircuitAnalysis> klu_analysis(std::int64_t n, const std::int64_t* start, const std::int64_t* row);
+
+/// Refuses what the analysis says cannot fit; true where it did.
+inline bool is_too_large(double wanted_bytes, const FactorRequest& request, FactorOutcome& outcome) {
+  if (wanted_bytes <= request.available_bytes) return false;
+  outcome = {.status = FactorStatus::too_large, .wanted_bytes = wanted_bytes};
+  return true;
+}
+
+/// The storage of at most one factor that is gone, for the next one of its pattern.
+template <class Storage>
+class Retired {
+ public:
+  Retired() = default;
+  Retired(const Retired&) = delete;
+  Retired& operator=(const Retired&) = delete;
+  Storage take() const {
+    const std::lock_guard lock(mutex_);
+    return std::move(held_);
+  }
+  void put(Storage s) const {
+    const std::lock_guard lock(mutex_);
+    held_ = std::move(s);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  mutable Storage held_{};
+};
 
 // SuiteSparse's prototypes take pointers to mutable data where they only read.
 inline std::int64_t* mutable_ptr(const std::int64_t* p) { return const_cast<std::int64_t*>(p); }
