@@ -2,8 +2,8 @@
 #include "launch_sparse.hpp"
 
 #include <rlx/ir/error.hpp>
+#include <rlx/ir/memory.hpp>
 #include <rlx/linalg/attributes.hpp>
-#include <rlx/runtime/executable.hpp>
 
 #include "launch.hpp"
 #include "refine.hpp"
@@ -21,7 +21,7 @@ const SparseType& matrix_of(const LaunchCall& c, std::size_t operand) {
 template <class Make>
 void factor(const LaunchCall& c, std::size_t first, std::size_t operand, Make make) {
   FactorOptions options;
-  options.available_bytes = static_cast<double>(runtime::available_memory());
+  options.available_bytes = static_cast<double>(available_memory());
   if (const auto* attrs = c.instance.attrs->get_if<SparseLuAttrs>())
     options.lu = static_cast<LuProvider>(attrs->library);
   for_csr(c, first, matrix_of(c, operand), [&]<class T, class Index>(const CsrView<T, Index>& a) {
