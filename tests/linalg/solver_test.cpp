@@ -245,7 +245,8 @@ TEST(Solver, FindsBeforehandThatFactorsDoNotFit) {
       return std::uint64_t{0};
     } catch (const MemoryError& e) {
       ::unsetenv("RLX_MEMORY_LIMIT");
-      EXPECT_EQ(e.available_bytes(), std::uint64_t{1} << 20) << e.what();
+      // The limit less what the process holds.
+      EXPECT_LT(e.available_bytes(), std::uint64_t{1} << 20) << e.what();
       EXPECT_NE(std::string_view(e.what()).find("factors"), std::string_view::npos) << e.what();
       return e.wanted_bytes();
     }
