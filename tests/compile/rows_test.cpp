@@ -5,6 +5,7 @@
 #include <rlx/catalog.hpp>
 #include <rlx/compile/lir.hpp>
 #include <rlx/ir/evaluate.hpp>
+#include <rlx/ir/op.hpp>
 #include <rlx/ops/build.hpp>
 #include <rlx/runtime/backends.hpp>
 #include <rlx/runtime/executable.hpp>
@@ -177,6 +178,25 @@ TEST(Rows, KeptValuesAreStoredOnceARow) {
                                return Values{y, mean, ops::reduce_sum(ops::mul(y, y), {1}), e};
                              })),
             1u);
+}
+
+// A dear value of two passes stays in the row of the result until that is stored.
+TEST(Rows, ExponentialsAreWorkedOutOnce) {
+  const auto exponentials = [](const Graph& g) {
+    const runtime::Executable e(runtime::open_device("cpu"), g, catalog());
+    int count = 0;
+    for (NodeId n = 0; static_cast<std::size_t>(n) < e.lir().node_count(); ++n)
+      count += e.lir().node(n).op && e.lir().node(n).op->name() == "exp";
+    return count;
+  };
+  const Graph plain = graph_of({f64({70, 33})}, softmax);
+  EXPECT_EQ(exponentials(plain), 1);
+  const Graph reversed = graph_of({f64({70, 33})}, [](ValuesIn x) {
+    const Value e = ops::reverse(ops::exp(x[0]), {1});
+    return Values{ops::mul(e, ops::reduce_sum(ops::mul(e, x[0]), {1}, true))};
+  });
+  EXPECT_EQ(kernels(reversed), 1u);
+  EXPECT_EQ(exponentials(reversed), 1);
 }
 
 TEST(Rows, ReductionOfSeveralOperandsBesideAnother) {

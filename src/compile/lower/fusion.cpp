@@ -64,7 +64,7 @@ class Fuser {
     }
     s_.sort();
     for (FusedKernel& k : s_.kernels) {
-      if (k.space >= 0) k.passes = passes_of(s_, region_, k);
+      if (k.space >= 0) k.passes = passes_of(s_, region_, k), find_lodgings(s_, region_, k);
       k.flat = flat(k);
     }
     return {std::move(s_.buffers), std::move(s_.kernels)};

@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace rlx::compile {
@@ -29,6 +30,9 @@ struct Pass {
   std::vector<NodeId> reductions;
   std::vector<NodeId> loops;  ///< Over the space.
   std::vector<NodeId> kept;   ///< Loops over the kept dimensions that the end of this pass makes possible.
+  /// Elements worked out in this pass that later ones need again, and the loop of the last of those whose row of memory
+  /// holds them until then.
+  std::vector<std::pair<ValueId, NodeId>> lodgers{};
 };
 
 struct FusedKernel {

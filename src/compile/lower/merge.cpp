@@ -6,7 +6,6 @@
 #include <rlx/ir/op.hpp>
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 
 namespace rlx::compile {
@@ -20,11 +19,6 @@ constexpr int beside_segments = 32;
 
 // How a loop takes part in a rows kernel.
 enum class Role { space, kept };
-
-// One index space for two kernels: its dimensions, and those of them that count rows.
-struct SharedSpace {
-  std::vector<int> all, kept;
-};
 
 class Merger {
  public:
@@ -87,14 +81,12 @@ class Merger {
     if ((weight(a).second || weight(b).second) && weight(a).first + weight(b).first > beside_segments) return false;
     if (a.space < 0 && b.space < 0) {
       if (!(loop_shape(a) == loop_shape(b))) return false;
-      SharedSpace all;
-      all.all = along(static_cast<int>(without_units(loop_shape(a)).size()));
-      return !before_[k][j] || reads_in_place(a, b, all, Role::space, false);
+      return !before_[k][j] || reads_in_place(a, b, space_of(loop_shape(a)), Role::space, false);
     }
     const Node& reduce = s_.graph.node(a.space >= 0 ? a.space : b.space);
     const ReductionSpace space = reduction_space(s_.graph, reduce);
     if (space.terms < 2) return false;
-    const SharedSpace shared = dimensions(space);
+    const SpaceDimensions shared = space_of(s_.graph, reduce);
     if (a.space >= 0 && b.space >= 0) {
       const ReductionSpace other = reduction_space(s_.graph, s_.graph.node(b.space));
       if (other.shape != space.shape || other.reduced_axes != space.reduced_axes) return false;
@@ -125,24 +117,8 @@ class Merger {
     return bytes <= row_bytes;
   }
 
-  static std::vector<int> along(int rank) {
-    std::vector<int> d(static_cast<std::size_t>(rank));
-    std::iota(d.begin(), d.end(), 0);
-    return d;
-  }
-  static SharedSpace dimensions(const ReductionSpace& s) {
-    SharedSpace out;
-    for (std::size_t d = 0, next = 0; d < s.shape.size(); ++d) {
-      if (s.shape[d] == 1) continue;
-      const int number = static_cast<int>(next++);
-      out.all.push_back(number);
-      if (std::find(s.kept_axes.begin(), s.kept_axes.end(), d) != s.kept_axes.end()) out.kept.push_back(number);
-    }
-    return out;
-  }
-
   // Where a root makes its result.
-  Placement made_at(const FusedKernel& k, NodeId root, const SharedSpace& s, Role role) const {
+  Placement made_at(const FusedKernel& k, NodeId root, const SpaceDimensions& s, Role role) const {
     const Node& n = s_.graph.node(root);
     const Shape& shape = s_.graph.tensor_type(n.results[0]).shape;
     if (!is_inlined_kind(n)) return placed_along(shape, s.kept);
@@ -153,7 +129,7 @@ class Merger {
 
   // Whether `to` reads what `from` makes at the placement where that is made, and without `registers` nothing that
   // `from` knows only at the end of a row.
-  bool reads_in_place(const FusedKernel& from, const FusedKernel& to, const SharedSpace& s, Role role,
+  bool reads_in_place(const FusedKernel& from, const FusedKernel& to, const SpaceDimensions& s, Role role,
                       bool registers) const {
     std::map<ValueId, Placement> made;
     for (NodeId r : from.roots)

@@ -3,6 +3,8 @@
 #include <rlx/ir/op.hpp>
 #include <rlx/ops/attributes.hpp>
 
+#include <algorithm>
+
 namespace rlx::compile {
 
 static bool is_unit(const Dim& d) { return d == Dim(1); }
@@ -10,6 +12,26 @@ static bool is_unit(const Dim& d) { return d == Dim(1); }
 Shape without_units(const Shape& s) {
   Shape out = s;
   std::erase_if(out, is_unit);
+  return out;
+}
+
+SpaceDimensions space_of(const Shape& s) {
+  SpaceDimensions out;
+  for (const Dim& d : s)
+    if (!is_unit(d)) out.all.push_back(static_cast<int>(out.all.size()));
+  return out;
+}
+
+SpaceDimensions space_of(const Graph& g, const Node& reduce) {
+  const auto& axes = reduce.attrs.as<ops::ReduceAttrs>().axes;
+  const Shape& s = g.tensor_type(reduce.operands[0]).shape;
+  SpaceDimensions out = space_of(s);
+  int next = 0;
+  for (std::size_t d = 0; d < s.size(); ++d) {
+    if (is_unit(s[d])) continue;
+    if (std::find(axes.begin(), axes.end(), static_cast<int>(d)) == axes.end()) out.kept.push_back(next);
+    ++next;
+  }
   return out;
 }
 

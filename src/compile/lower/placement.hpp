@@ -13,6 +13,14 @@ using Placement = std::vector<int>;
 inline constexpr int fixed = -1;
 
 Shape without_units(const Shape& s);
+
+/// The dimensions of an index space but for those of size 1, and those of them that count rows.
+struct SpaceDimensions {
+  std::vector<int> all, kept;
+};
+SpaceDimensions space_of(const Shape& s);  ///< Of a loop: nothing is reduced.
+SpaceDimensions space_of(const Graph& g, const Node& reduce);
+
 /// The placement of a value whose dimensions, but for those of size 1, run along these of the space, in order.
 Placement placed_along(const Shape& s, const std::vector<int>& dimensions);
 /// Where an operand is read at for a result at `p`; absent where that is not one element per position of the space, or

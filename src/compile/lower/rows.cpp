@@ -181,6 +181,12 @@ class RowsLowering {
         const ValueId v = l_.mir().node(r).results[0];
         stored.push_back(k.load(v, placed(v, c, e.flat())));
       }
+      for (const auto& [v, host] : p.lodgers) {
+        const ValueId memory = l_.mir().node(host).results[0];
+        const Coordinates at = placed(memory, c, e.flat());
+        const Value x = k.load(v, placed(v, c, e.flat()));
+        k.store(number.at(memory), e.flat() ? at[0] : e.index().linear(at, l_.shape(memory)), x);
+      }
       // All loads come before the first store: a destination may be the memory of a value that is still read.
       for (std::size_t s = 0; s < stored.size(); ++s) {
         const ValueId v = l_.mir().node(p.loops[s]).results[0];
@@ -207,6 +213,7 @@ class RowsLowering {
       const ValueId v = l_.mir().node(r).results[0];
       k.elements.stored(v, k.writes[number.at(v)]);
     }
+    for (const auto& [v, host] : p.lodgers) k.elements.stored(v, k.writes[number.at(l_.mir().node(host).results[0])]);
     return out;
   }
 
