@@ -1,7 +1,7 @@
 #include "compile/emit_llvm/kernel.hpp"
 
 #include "compile/emit_llvm/elementwise.hpp"
-#include "compile/emit_llvm/streaming.hpp"
+#include "compile/emit_llvm/prefetch.hpp"
 
 #include <rlx/ir/error.hpp>
 #include <rlx/ir/op.hpp>
@@ -10,7 +10,7 @@
 namespace rlx::emit_llvm {
 
 Kernel::Kernel(Ir& ir, const Graph& g, const KernelPlan& plan, const Machine& machine)
-    : ir_(ir), g_(g), plan_(plan), machine_(machine), streaming_(streaming_stores(g, plan, machine)) {}
+    : ir_(ir), g_(g), plan_(plan), machine_(machine), prefetches_(prefetches(g, plan)) {}
 
 V Kernel::wide(const Val& x) const {
   if (x.stride == 0 || lanes_ == 1) return ir_.splat(x.re, lanes_);
@@ -76,36 +76,12 @@ void Kernel::emit() {
     buffers_[argument] = {ir_.wrap(LLVMBuildLoad2(ir_.b, ir_.ptr, slot, "")), g_.tensor_type(argument).dtype, i};
   }
 
-  if (streaming_.empty()) {
-    units(parameter(1), parameter(2));
-  } else {
-    // Two versions of the code, since a misaligned streaming store would be an error.
-    const LLVMBasicBlockRef past = ir_.block("past"), through = ir_.block("through"), done = ir_.block("end");
-    ir_.branch(may_stream(), past, through);
-    ir_.at(past);
-    streams_ = true;
-    units(parameter(1), parameter(2));
-    ir_.intrinsic("llvm.x86.sse.sfence", {}, {});  // Other threads see what follows the launch after these stores.
-    ir_.jump(done);
-    ir_.at(through);
-    streams_ = false;
-    units(parameter(1), parameter(2));
-    ir_.jump(done);
-    ir_.at(done);
-  }
-  LLVMBuildRetVoid(ir_.b);
-}
-
-void Kernel::units(V from, V to) {
-  const Node& n = g_.node(plan_.node);
-  const Region& body = g_.region(n.regions[0]);
-  const std::size_t dims = plan_.attrs->extents.size();
   const V zero = ir_.integer(ir_.i64, 0);
   auto integer = [&](std::int64_t x) { return ir_.integer(ir_.i64, x); };
   auto divide = [&](V a, std::int64_t by) {
     return by == 1 ? a : ir_.wrap(LLVMBuildUDiv(ir_.b, a.v, integer(by).v, ""));
   };
-  ir_.loop(from, to, 1, [&](V unit) {
+  ir_.loop(parameter(1), parameter(2), 1, [&](V unit) {
     // Unit -> position in the outer dimensions and block of the last one.
     V rest = divide(unit, plan_.blocks);
     const V block = plan_.blocks == 1 ? zero : unit - rest * integer(plan_.blocks);
@@ -159,6 +135,7 @@ void Kernel::units(V from, V to) {
       });
     });
   });
+  LLVMBuildRetVoid(ir_.b);
 }
 
 V Kernel::lanes_below(V from, V to) const {
@@ -230,7 +207,7 @@ Val Kernel::constant(const Node& n) {
 void Kernel::node(NodeId id, const Node& n) {
   const std::string_view op = n.op->name();
   if (op == "constant") return define(n.results[0], constant(n));
-  if (op == "lir.load") return load(n);
+  if (op == "lir.load") return load(id, n);
   if (op == "lir.store") return store(id, n);
   if (op == "lir.for") return for_loop(id, n);
   if (op == "lir.reduce") return reduce(id, n);

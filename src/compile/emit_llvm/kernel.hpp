@@ -8,7 +8,6 @@
 #include <functional>
 #include <span>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 namespace rlx::emit_llvm {
@@ -38,8 +37,6 @@ class Kernel {
 
  private:
   // --- kernel.cpp: frame, regions, dispatch.
-  /// The loop over the units [from, to) of the launch.
-  void units(V from, V to);
   std::vector<Val> region(RegionId r, std::span<const Val> arguments);
   void node(NodeId id, const Node& n);
   Val constant(const Node& n);
@@ -67,10 +64,10 @@ class Kernel {
   static Val index(V scalar) { return {DType::i64, scalar}; }
 
   // --- memory.cpp
-  void load(const Node& n);
+  void load(NodeId id, const Node& n);
   void store(NodeId id, const Node& n);
-  /// Whether the buffers of all streaming stores are aligned.
-  V may_stream();
+  /// Asks for the lines that the access will want later, where it is one that does (prefetches_).
+  void prefetch(NodeId access, const KernelBufferRef& b, const Val& index, bool write);
   Val load_element(const KernelBufferRef& b, const Val& index);
   void store_element(const KernelBufferRef& b, const Val& index, const Val& x);
   V load_plain(const KernelBufferRef& b, LLVMTypeRef element, const Val& index);
@@ -114,8 +111,7 @@ class Kernel {
   int lanes_ = 1;
   V mask_{};         ///< <lanes x i1>, absent: all. Inside a masked region at least one lane is active.
   LaneForms forms_;  ///< Of the vector range under construction.
-  std::unordered_set<NodeId> streaming_;       ///< Stores that go past the caches.
-  bool streams_ = false;                       ///< In the version of the code, or the store, under construction.
+  std::unordered_map<NodeId, std::int64_t> prefetches_;
   V check_, point_;                            ///< CheckState*; flattened position, for the order of refusals.
   std::vector<LLVMValueRef> scopes_, others_;  ///< Metadata of accesses to each buffer.
 };

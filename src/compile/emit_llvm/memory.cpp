@@ -1,7 +1,6 @@
 // Loads and stores: one element, a run of elements, or one address a lane.
 #include "compile/emit_llvm/elementwise.hpp"
 #include "compile/emit_llvm/kernel.hpp"
-#include "compile/emit_llvm/streaming.hpp"
 
 #include <rlx/ir/error.hpp>
 #include <rlx/ir/op.hpp>
@@ -98,13 +97,6 @@ void Kernel::store_plain(const KernelBufferRef& b, const Val& index, V x) {
     } else {
       const V s = ir_.wrap(LLVMBuildStore(ir_.b, x.v, at.v));
       LLVMSetAlignment(s.v, alignment_of(element));
-      if (streams_) {
-        const unsigned whole = alignment_of(element) * static_cast<unsigned>(lanes_);
-        LLVMSetAlignment(s.v, std::min(whole, static_cast<unsigned>(streaming_alignment)));
-        const LLVMMetadataRef one = LLVMValueAsMetadata(ir_.integer(ir_.i32, 1).v);
-        LLVMSetMetadata(s.v, LLVMGetMDKindIDInContext(ir_.c, "nontemporal", 11),
-                        LLVMMetadataAsValue(ir_.c, LLVMMDNodeInContext2(ir_.c, const_cast<LLVMMetadataRef*>(&one), 1)));
-      }
       tagged(s, b);
     }
     return;
@@ -196,24 +188,29 @@ void Kernel::store_element(const KernelBufferRef& b, const Val& at, const Val& x
   store_plain(b, im, x.im);
 }
 
-void Kernel::load(const Node& n) {
-  define(n.results[0], load_element(buffers_.at(n.operands[0]), value(n.operands[1])));
-}
-void Kernel::store(NodeId id, const Node& n) {
-  const bool version = streams_;
-  streams_ = version && streaming_.contains(id);
-  store_element(buffers_.at(n.operands[0]), value(n.operands[1]), value(n.operands[2]));
-  streams_ = version;
+void Kernel::prefetch(NodeId access, const KernelBufferRef& b, const Val& index, bool write) {
+  const auto it = prefetches_.find(access);
+  if (it == prefetches_.end() || index.stride != 1 || lanes_ == 1 || mask_) return;
+  constexpr int line = 64;
+  const LLVMTypeRef element = storage_type(ir_, b.dtype);
+  const int width = Ir::bits(element) / 8;
+  for (int at = 0; at < lanes_ * width; at += line) {
+    const V where = address(b, element, index.re + ir_.integer(ir_.i64, it->second + at / width));
+    // Into all levels; data. Beyond the end of memory it does nothing.
+    ir_.intrinsic("llvm.prefetch", {ir_.ptr},
+                  {where, ir_.integer(ir_.i32, write ? 1 : 0), ir_.integer(ir_.i32, 3), ir_.integer(ir_.i32, 1)});
+  }
 }
 
-V Kernel::may_stream() {
-  V all = ir_.integer(ir_.i64, 0);
-  std::unordered_set<std::size_t> seen;
-  for (NodeId id : streaming_) {
-    const KernelBufferRef& b = buffers_.at(g_.node(id).operands[0]);
-    if (seen.insert(b.index).second) all = all | ir_.wrap(LLVMBuildPtrToInt(ir_.b, b.address.v, ir_.i64, ""));
-  }
-  return eq(bits_and(all, streaming_alignment - 1), ir_.integer(ir_.i64, 0));
+void Kernel::load(NodeId id, const Node& n) {
+  const KernelBufferRef& b = buffers_.at(n.operands[0]);
+  prefetch(id, b, value(n.operands[1]), false);
+  define(n.results[0], load_element(b, value(n.operands[1])));
+}
+void Kernel::store(NodeId id, const Node& n) {
+  const KernelBufferRef& b = buffers_.at(n.operands[0]);
+  prefetch(id, b, value(n.operands[1]), true);
+  store_element(b, value(n.operands[1]), value(n.operands[2]));
 }
 
 }  // namespace rlx::emit_llvm
