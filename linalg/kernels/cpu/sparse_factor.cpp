@@ -295,23 +295,25 @@ std::unique_ptr<SparseFactor<T>> sparse_lu(const CsrView<T, Index>& view, const 
     FactorOutcome outcome;
     auto factor = (choice.klu ? providers.klu : providers.umfpack)(a, request, outcome);
     if (!factor) refuse(op, choice.klu ? "klu" : "umfpack", outcome, options);
-    const bool doubtful = factor->pivots_are_old();
-    return std::make_unique<EquilibratedFactor<T>>(std::move(factor), scaling, norm, "lu", choice.reason,
-                                                   doubtful ? &a : nullptr);
+    return std::make_unique<EquilibratedFactor<T>>(std::move(factor), scaling, norm, "lu", choice.reason, &a);
   };
-  // Loose pivots let the factors differ from the matrix by a thousand roundings or more, which hides a singular matrix
-  // behind a condition of 1e-15 and spoils a nearly singular one: those few are factored again. So are those that the
-  // pivots of an earlier matrix do not suit.
-  constexpr double suspicious = 1e-12, poor_backward_error = 1e-10;
+  // Loose pivots, and those of an earlier matrix, let the factors differ from the matrix by a thousand roundings or
+  // more. That hides a singular matrix behind a condition of 1e-15 and spoils a nearly singular one, so those few are
+  // factored again whose condition is no farther from singular than the factors may be from the matrix. One solve
+  // measures that distance, which two more digits make safe.
+  constexpr double least = 1e-13, safe = 100, poor_backward_error = 1e-10;
+  const auto is_doubtful = [&](const EquilibratedFactor<T>& f) {
+    return !(f.rcond() >= std::max(least, safe * f.backward_error()) && f.backward_error() <= poor_backward_error);
+  };
   auto factor = attempt();
-  if (factor->provided().pivots_are_old() &&
-      !(factor->rcond() >= suspicious && factor->backward_error() <= poor_backward_error)) {
+  if (factor->provided().pivots_are_old() && is_doubtful(*factor)) {
     request.old_pivots = false;
     factor.reset();
     factor = attempt();
   }
-  if (factor->rcond() < suspicious) {
-    choice.reason += "; strict pivoting, as the reciprocal condition is " + digits(factor->rcond());
+  if (is_doubtful(*factor)) {
+    choice.reason += "; strict pivoting, as the reciprocal condition is " + digits(factor->rcond()) +
+                     " and the backward error of a solve " + digits(factor->backward_error());
     request.pivoting = Pivoting::strict;
     request.old_pivots = false;
     factor.reset();
