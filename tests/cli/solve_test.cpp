@@ -109,7 +109,9 @@ INSTANTIATE_TEST_SUITE_P(Cached, LargeMatrix, ::testing::ValuesIn(large_matrices
 TEST_P(LargeMatrix, IsSolvedOrRefused) {
   const std::string name = fs::path(GetParam()).stem();
   if (name.starts_with("leastsquares")) return expect_refusal({"solve", GetParam()}, 1, "ArgumentError", "square");
-  if (name.starts_with("neumann")) return expect_refusal({"solve", GetParam()}, 1, "NumericalError", "singular");
+  // Of szd_stokes the factors of KLU and of UMFPACK both give a reciprocal condition of 1e-17.
+  if (name.starts_with("neumann") || name == "szd_stokes")
+    return expect_refusal({"solve", GetParam()}, 1, "NumericalError", "singular");
   const Outcome done = rlx({"solve", GetParam(), "--json"});
   ASSERT_EQ(done.status, 0) << done.err;
   const auto j = done.json();
