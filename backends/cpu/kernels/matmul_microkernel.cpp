@@ -323,11 +323,10 @@ Microkernel microkernel_shape(PackedKind kind, const Machine& m) {
     return k;
   }
   k.lanes = register_bytes(m) / k.unit_bytes;
-  // Of 32 registers 27 hold the tile, of 16 12, of those without fma 8: the rest are for B, a row of A and a product.
-  // Wide rather than square: a turn loads fewer registers, and two at least of A are under way.
+  // Of 32 registers 24 hold the tile, of 16 12, of those without fma 8: the rest are for B, a row of A and a product.
+  // Wide rather than square: a turn loads fewer registers, and several of A are under way.
   k.nr = (m.isa == Isa::avx512 ? 3 : 2) * k.lanes;
-  k.mr = m.isa == Isa::avx512 ? 9 : m.isa == Isa::avx2 ? 6 : 4;
-  if (kind == PackedKind::i16_pairs && m.isa == Isa::avx512) k.mr = 8;
+  k.mr = m.isa == Isa::avx512 ? 8 : m.isa == Isa::avx2 ? 6 : 4;
   if (kind == PackedKind::i8_quads) k.column_header = 4;
   return k;
 }
