@@ -1,6 +1,9 @@
 // The oneapi device: OpenCL memory objects, one in-order queue, kernels compiled from OpenCL C.
 #include "kernels.hpp"
+#include "opencl_c.hpp"
 #include "program.hpp"
+
+#include "compile/emit_source/scalar.hpp"
 
 #include <rlx/ir/error.hpp>
 
@@ -16,6 +19,7 @@ class OneapiDevice final : public runtime::Device {
     target_.device = "oneapi";
     target_.description = context_->description;
     target_.compute = storable;  // names in a body may be of any type; operators say which they compute with
+    target_.expresses = [](const Instance& i) { return emit_source::expresses(opencl_c, i); };
     target_.max_slab_bytes = context_->max_allocation;
     target_.max_team_threads = context_->max_group_threads;
     target_.local_bytes = context_->local_memory;

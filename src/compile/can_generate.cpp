@@ -32,7 +32,7 @@ Answer can_generate(const Instance& i) {
     if (Answer a = storable_on(*i.target, t); a.is_no()) return a;
   for (const Type& t : i.results)
     if (Answer a = storable_on(*i.target, t); a.is_no()) return a;
-  return true;
+  return i.target->expresses ? i.target->expresses(i) : Answer(true);
 }
 
 }  // namespace rlx::compile

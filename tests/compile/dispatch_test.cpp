@@ -111,6 +111,26 @@ TEST(Dispatch, ForceNativeHoldsInsideALoop) {
   }
 }
 
+TEST(Dispatch, EveryNodeThatTheLanguageLacksIsNamed) {
+  Target poor = target;
+  poor.expresses = [](const Instance& i) {
+    return i.op->name() == "tanh" || i.op->name() == "erf" ? Answer::no("C has no " + std::string(i.op->name()))
+                                                           : Answer(true);
+  };
+  Graph g;
+  Builder b(g, registry());
+  const Value x = b.input(f32({4}), "x");
+  b.output(ops::add(b.emit1("tanh", {x}), b.emit1("erf", {x})), "y");
+  try {
+    compile::dispatch(g, registry(), poor, {}, {});
+    FAIL();
+  } catch (const CompileError& e) {
+    EXPECT_EQ(e.report().unresolved(), 2u);
+    EXPECT_EQ(row_of(e.report(), "tanh").refusals.at(0).why, "C has no tanh");
+    EXPECT_EQ(row_of(e.report(), "erf").refusals.at(0).why, "C has no erf");
+  }
+}
+
 TEST(Dispatch, AnOverrideHoldsInsideALoop) {
   const CompileOptions options{.per_operator = {{"softmax", Preference::force_common}}};
   const ReportRow row = row_of(report_of(loop_with_softmax(), options, std::span(&softmax_record, 1)), "softmax");

@@ -1,6 +1,7 @@
 // The source printer: its text for a small kernel, and a second language, which it can only know from the dialect.
 #include "compile/emit_source/emit.hpp"
 #include "compile/emit_source/literal.hpp"
+#include "compile/emit_source/scalar.hpp"
 #include "scalar_ops.hpp"
 
 #include <rlx/ir/error.hpp>
@@ -161,6 +162,22 @@ TEST(EmitSource, RefusesWhatTheDialectLacks) {
   };
   EXPECT_EQ(refused(DType::f64, "tan"), "tan: C has no spelling of tan from f64 to f64");
   EXPECT_EQ(refused(DType::bf16, "neg"), "lir.kernel: C has no type for bf16");
+}
+
+// What emission would refuse, dispatch hears of beforehand in the same words.
+TEST(EmitSource, SaysBeforehandWhatTheDialectLacks) {
+  const auto answer = [](std::string_view op, DType from, DType to, const AnyAttrs& attrs = {}) -> std::string {
+    const Types in{tensor(from, {4})};
+    const Instance i{test::scalar_registry().find(op), &attrs, {in, {}, nullptr}, {tensor(to, {4})}, nullptr};
+    const Answer a = emit_source::expresses(plain_c, i);
+    return a.is_no() ? a.why : "yes";
+  };
+  EXPECT_EQ(answer("tan", DType::f64, DType::f64), "C has no spelling of tan from f64 to f64");
+  EXPECT_EQ(answer("neg", DType::bf16, DType::bf16), "C has no type for bf16");
+  EXPECT_EQ(answer("exp", DType::f64, DType::f64), "yes");
+  EXPECT_EQ(answer("exp", DType::f32, DType::f32), "C has no spelling of exp from f32 to f32");
+  EXPECT_EQ(answer("convert", DType::f32, DType::f32), "yes");
+  EXPECT_EQ(answer("convert", DType::f64, DType::f32), "C has no spelling of convert from f64 to f32");
 }
 
 TEST(EmitSource, RefusesTeamsWithoutLocalMemory) {

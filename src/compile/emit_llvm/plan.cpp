@@ -12,7 +12,7 @@
 namespace rlx::emit_llvm {
 
 void refuse(std::string_view op, const std::string& why) {
-  throw DeviceError("emit_llvm", 0, "cpu code for " + std::string(op) + ": " + why);
+  throw DeviceError("emit_llvm", 0, "code for " + std::string(op) + ": " + why);
 }
 
 double operator_cost(std::string_view op) {

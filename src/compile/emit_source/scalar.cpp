@@ -18,12 +18,17 @@ const Spelling* find_spelling(const Dialect& dialect, std::string_view op, DType
 }
 
 /// Key in the tables of spellings.
-std::string spelled_name(const Node& node) {
-  std::string key(node.op->name());
+std::string spelled_name(const Op& op, const AnyAttrs& attrs) {
+  std::string key(op.name());
   if (key == "compare")
-    key += "." + std::string(enum_names(
-                     ops::Direction{})[static_cast<std::size_t>(node.attrs.as<ops::CompareAttrs>().direction)]);
+    key += "." +
+           std::string(enum_names(ops::Direction{})[static_cast<std::size_t>(attrs.as<ops::CompareAttrs>().direction)]);
   return key;
+}
+
+std::string missing_type(DType t) { return "type for " + std::string(name(t)); }
+std::string missing_spelling(const std::string& op, DType in, DType out) {
+  return "spelling of " + op + " from " + std::string(name(in)) + " to " + std::string(name(out));
 }
 
 std::string rounded(const Element& element, std::string expression) {
@@ -52,9 +57,27 @@ void refuse(const Dialect& dialect, const Node& node, const std::string& why) {
                     op + ": " + std::string(dialect.name) + " has no " + why + (where.empty() ? "" : "  " + where));
 }
 
+Answer expresses(const Dialect& dialect, const Instance& instance) {
+  const auto no = [&](const std::string& what) { return Answer::no(std::string(dialect.name) + " has no " + what); };
+  for (const std::span<const Type> types : {instance.signature.types, std::span<const Type>(instance.results)})
+    for (const Type& t : types) {
+      const auto* x = std::get_if<TensorType>(&t);
+      if (x && !find_element(dialect, x->dtype)) return no(missing_type(x->dtype));
+    }
+  const std::string_view op = instance.op->name();
+  // Whatever else is made of loops, loads and stores, and of scalar operators that are asked for on their own.
+  if (!instance.op->has_trait(Trait::elementwise) || op == "bitcast") return true;
+  const DType in = std::get<TensorType>(instance.signature.types.back()).dtype;
+  const DType out = std::get<TensorType>(instance.results.front()).dtype;
+  if (op == "convert" && in == out) return true;
+  const std::string spelled = spelled_name(*instance.op, *instance.attrs);
+  if (!find_spelling(dialect, spelled, in, out)) return no(missing_spelling(spelled, in, out));
+  return true;
+}
+
 const Element& element_of(const Dialect& dialect, const Node& node, DType t) {
   const Element* e = find_element(dialect, t);
-  if (!e) refuse(dialect, node, "type for " + std::string(name(t)));
+  if (!e) refuse(dialect, node, missing_type(t));
   return *e;
 }
 
@@ -68,10 +91,9 @@ std::string scalar_expression(const Dialect& dialect, const Graph& graph, const 
   const DType in = scalar_dtype(dialect, graph, node, node.operands.back());
   if (node.op->name() == "bitcast") return bitcast(dialect, node, in, out, operands[0]);
   if (node.op->name() == "convert" && in == out) return operands[0];
-  const Spelling* row = find_spelling(dialect, spelled_name(node), in, out);
-  if (!row)
-    refuse(dialect, node,
-           "spelling of " + spelled_name(node) + " from " + std::string(name(in)) + " to " + std::string(name(out)));
+  const std::string spelled = spelled_name(*node.op, node.attrs);
+  const Spelling* row = find_spelling(dialect, spelled, in, out);
+  if (!row) refuse(dialect, node, missing_spelling(spelled, in, out));
   const Element& source = element_of(dialect, node, in);
   const Element* part = find_element(dialect, real_of(out));
   const std::string width = std::to_string(bit_width(in));

@@ -15,6 +15,7 @@
 namespace rlx {
 
 class Builder;
+struct Instance;
 
 /// Facts of one device that lowering depends on. Part of the cache key.
 struct Target {
@@ -27,8 +28,11 @@ struct Target {
   std::int64_t max_team_threads = 1;  ///< 1: no team policy.
   std::int64_t local_bytes = 0;       ///< Local memory of a team.
   int vector_lanes_f32 = 1;           ///< Lanes that a kernel body gets for contiguous work; 1 on SIMT devices.
-  bool generates_code = true;         ///< False: kernels are not generated, only records run.
-  bool interprets = false;            ///< MIR is run as it is by the host references; there is no LIR.
+  /// Whether the language of kernel bodies has the element types and the scalar form of a primitive; a no says what it
+  /// lacks. Null: it has all of `compute`.
+  Answer (*expresses)(const Instance&) = nullptr;
+  bool generates_code = true;  ///< False: kernels are not generated, only records run.
+  bool interprets = false;     ///< MIR is run as it is by the host references; there is no LIR.
 };
 
 /// One operator instance as dispatch and records see it.
