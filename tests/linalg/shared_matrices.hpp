@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "linalg/kernels/cpu/csr_view.hpp"
+#include <rlx/linalg/csr_view.hpp>
 
 namespace rlx::linalg::testing {
 

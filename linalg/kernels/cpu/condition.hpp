@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "csr_view.hpp"
+#include <rlx/linalg/csr_view.hpp>
 
 namespace rlx::linalg {
 

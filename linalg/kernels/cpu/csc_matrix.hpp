@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "csr_view.hpp"
+#include <rlx/linalg/csr_view.hpp>
 
 namespace rlx::linalg {
 

@@ -2,7 +2,7 @@
 // account of values: results carry LAPACK's info. ArgumentError where sizes do not fit or exceed LAPACK's 32-bit
 // integers. The number of BLAS threads is the caller's business and stays as found.
 #pragma once
-#include "csr_view.hpp"
+#include <rlx/linalg/csr_view.hpp>
 
 namespace rlx::linalg {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <rlx/compile/target.hpp>
 
-#include "csr_view.hpp"
+#include <rlx/linalg/csr_view.hpp>
 
 #include <complex>
 #include <span>

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "csr_view.hpp"
+#include <rlx/linalg/csr_view.hpp>
 
 namespace rlx::linalg {
 

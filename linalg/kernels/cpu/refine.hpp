@@ -1,6 +1,6 @@
 // Iterative refinement of a sparse solution, with residuals in twice the working precision.
 #pragma once
-#include "csr_view.hpp"
+#include <rlx/linalg/csr_view.hpp>
 #include "sparse_factor.hpp"
 
 namespace rlx::linalg {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "csr_view.hpp"
+#include <rlx/linalg/csr_view.hpp>
 
 namespace rlx::linalg {
 
