@@ -1,5 +1,6 @@
 #include <rlx/linalg/solver.hpp>
 
+#include "linalg/digits.hpp"
 #include "linalg/kernels/cpu/csc_matrix.hpp"
 #include "linalg/kernels/cpu/matrix_traits.hpp"
 #include "linalg/solver_programs.hpp"
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <numeric>
 
@@ -20,12 +20,6 @@ namespace {
 constexpr double smallest_rcond = std::numeric_limits<double>::epsilon(), ill_conditioned = 1e-10;
 // Refined solutions reach 1e-15; far above that no digit of the answer can be vouched for.
 constexpr double poor_backward_error = 1e-10;
-
-std::string digits(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2g", x);
-  return text;
-}
 
 template <class T>
 constexpr DType dtype_of = std::is_same_v<T, double> ? DType::f64 : DType::c128;

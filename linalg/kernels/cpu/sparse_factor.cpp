@@ -1,7 +1,6 @@
 #include "sparse_factor.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <rlx/ir/error.hpp>
 #include <tuple>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "condition.hpp"
 #include "equilibrate.hpp"
 #include "fenv_guard.hpp"
+#include "linalg/digits.hpp"
 #include "matrix_traits.hpp"
 #include "suitesparse_loader.hpp"
 
@@ -19,12 +19,6 @@ namespace {
 
 // Above this reciprocal condition an estimate need not be exact: the limits that it is held against are 1e-10 and less.
 constexpr double clearly_regular = 1e-8;
-
-std::string digits(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2g", x);
-  return text;
-}
 
 /// Where the entries of a matrix are, as the providers see it. A factor keeps it to know the next matrix of its kind.
 struct Pattern {
