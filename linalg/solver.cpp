@@ -209,9 +209,7 @@ class Solver::Impl {
     if (s.method == SolveMethod::automatic) {
       const MethodChoice choice = choose_method(traits);
       s.reason = choice.reason;
-      s.method = choice.method == Method::lu         ? SolveMethod::lu
-                 : choice.method == Method::cholesky ? SolveMethod::cholesky
-                                                     : SolveMethod::cg;
+      s.method = choice.method;
       if (s.method == SolveMethod::cg && is_complex(s.a.type.dtype)) {
         s.method = SolveMethod::cholesky;
         s.reason = "cholesky: conjugate gradients, which the pattern speaks for, are for real matrices here";

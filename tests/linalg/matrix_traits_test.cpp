@@ -33,15 +33,15 @@ TEST(MatrixTraits, OfSymmetricKinds) {
   const MatrixTraits laplace = traits(from_dense<double>(3, 3, {2, -1, 0, -1, 2, -1, 0, -1, 2}));
   EXPECT_TRUE(laplace.symmetric && laplace.hermitian && laplace.positive_diagonal && laplace.diagonally_dominant &&
               laplace.m_matrix_signs);
-  EXPECT_EQ(choose_method(laplace).method, Method::cholesky);
+  EXPECT_EQ(choose_method(laplace).method, SolveMethod::cholesky);
   const MatrixTraits hermitian = traits(from_dense<c128>(2, 2, {2, {0, 1}, {0, -1}, 3}));
   EXPECT_TRUE(hermitian.hermitian && hermitian.structurally_symmetric && hermitian.positive_diagonal);
   EXPECT_FALSE(hermitian.symmetric || hermitian.m_matrix_signs);
-  EXPECT_EQ(choose_method(hermitian).method, Method::cholesky);
+  EXPECT_EQ(choose_method(hermitian).method, SolveMethod::cholesky);
   const MatrixTraits complex_symmetric = traits(from_dense<c128>(2, 2, {2, {0, 1}, {0, 1}, 3}));
   EXPECT_TRUE(complex_symmetric.symmetric);
   EXPECT_FALSE(complex_symmetric.hermitian);
-  EXPECT_EQ(choose_method(complex_symmetric).method, Method::lu);
+  EXPECT_EQ(choose_method(complex_symmetric).method, SolveMethod::lu);
   const MatrixTraits skew = traits(from_dense<double>(2, 2, {0, 3, -3, 0}));
   EXPECT_TRUE(skew.skew && skew.structurally_symmetric);
   EXPECT_FALSE(skew.symmetric || skew.positive_diagonal || skew.diagonally_dominant);
@@ -61,7 +61,7 @@ TEST(MatrixTraits, SumsDuplicatesAndDropsZerosFirst) {
 
 TEST(MatrixTraits, NegativeDefiniteGoesToLu) {
   const MethodChoice choice = choose_method(traits(from_dense<double>(2, 2, {-2, 1, 1, -2})));
-  EXPECT_EQ(choice.method, Method::lu);
+  EXPECT_EQ(choice.method, SolveMethod::lu);
   EXPECT_NE(choice.reason.find("diagonal is not positive"), std::string::npos);
 }
 
@@ -88,12 +88,12 @@ OwnedCsr<double> grid(std::int64_t k, int dimension) {
 TEST(ChooseMethod, TakesConjugateGradientsForLargeSolidMeshesOnly) {
   const MatrixTraits solid = traits(grid(60, 3));
   EXPECT_GT(solid.dimension, 2.2);
-  EXPECT_EQ(choose_method(solid).method, Method::cg) << choose_method(solid).reason;
+  EXPECT_EQ(choose_method(solid).method, SolveMethod::cg) << choose_method(solid).reason;
   const MatrixTraits plane = traits(grid(460, 2));
   EXPECT_LT(plane.dimension, 2.0);
   EXPECT_GT(plane.dimension, 1.5);
-  EXPECT_EQ(choose_method(plane).method, Method::cholesky) << choose_method(plane).reason;
-  EXPECT_EQ(choose_method(traits(grid(20, 3))).method, Method::cholesky);
+  EXPECT_EQ(choose_method(plane).method, SolveMethod::cholesky) << choose_method(plane).reason;
+  EXPECT_EQ(choose_method(traits(grid(20, 3))).method, SolveMethod::cholesky);
 }
 
 TEST(ChooseMethod, OnTheSharedMatrices) {
@@ -103,10 +103,10 @@ TEST(ChooseMethod, OnTheSharedMatrices) {
   };
   for (const char* name : {"bcsstk01", "bcsstk14", "gr_30_30", "wathen_small", "LFAT5", "biharmonic_40",
                            "poisson3d_12_stretch", "tiny_hermitian_3", "mhd1280b"})
-    EXPECT_EQ(choose(name).method, Method::cholesky) << name << ": " << choose(name).reason;
+    EXPECT_EQ(choose(name).method, SolveMethod::cholesky) << name << ": " << choose(name).reason;
   for (const char* name :
        {"sherman1", "stokes_16", "young1c", "helmholtz_40", "cg20", "tiny_skew_6", "arc130", "hofstadter_20"})
-    EXPECT_EQ(choose(name).method, Method::lu) << name << ": " << choose(name).reason;
+    EXPECT_EQ(choose(name).method, SolveMethod::lu) << name << ": " << choose(name).reason;
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ TEST(Refine, ForwardModeReachesTheLastDigit) {
   const std::vector<double> b = {1, 2, 3, 4, 5, 6, 7, 8};
   std::vector<double> x(8), y(8);
   solve_refined(*factor, a.view(), Transpose::none, std::span(b), std::span(x), {.forward = true});
-  const auto other = sparse_lu(a.view(), {.lu = factor->provider() == "klu" ? LuProvider::umfpack : LuProvider::klu});
+  const auto other = sparse_lu(a.view(), {.lu = factor->provider() == "klu" ? LuLibrary::umfpack : LuLibrary::klu});
   solve_refined(*other, a.view(), Transpose::none, std::span(b), std::span(y), {.forward = true});
   EXPECT_LE(relative_difference(x, y), 4e-16);
 }

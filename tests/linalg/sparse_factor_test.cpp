@@ -57,12 +57,12 @@ TEST_P(RegularMatrix, IsSolved) {
   std::visit(
       [&]<class T>(const OwnedCsr<T>& a) {
         std::string chosen;
-        for (const LuProvider provider : {LuProvider::automatic, LuProvider::umfpack, LuProvider::klu}) {
-          if (chosen == (provider == LuProvider::klu ? "klu" : "umfpack")) continue;
-          if (provider == LuProvider::klu && a.rows > 10000) continue;  // cage10: half a minute without dense kernels
+        for (const LuLibrary provider : {LuLibrary::automatic, LuLibrary::umfpack, LuLibrary::klu}) {
+          if (chosen == (provider == LuLibrary::klu ? "klu" : "umfpack")) continue;
+          if (provider == LuLibrary::klu && a.rows > 10000) continue;  // cage10: half a minute without dense kernels
           try {
             const auto factor = sparse_lu(a.view(), {.lu = provider});
-            if (provider == LuProvider::automatic) {
+            if (provider == LuLibrary::automatic) {
               std::printf("%s: %s\n", name.c_str(), std::string(factor->reason()).c_str());
               chosen = factor->provider();
             }
@@ -94,7 +94,7 @@ TEST_P(RegularMatrix, IsSolvedTransposed) {
         for (const Transpose mode : {Transpose::transpose, Transpose::conjugate_transpose})
           for (const bool automatic : {true, false}) try {
               if (!automatic && a.rows > 10000) continue;
-              const auto factor = automatic ? sparse_factor(a.view()) : sparse_lu(a.view(), {.lu = LuProvider::klu});
+              const auto factor = automatic ? sparse_factor(a.view()) : sparse_lu(a.view(), {.lu = LuLibrary::klu});
               const Refinement state = solve_refined(*factor, a.view(), mode, std::span<const T>(b), std::span<T>(x));
               EXPECT_LE(state.backward_error, 1e-14) << factor->provider();
             } catch (const NumericalError& error) { EXPECT_EQ(GetParam(), "hilbert_12") << error.what(); }
@@ -113,7 +113,7 @@ TEST_P(SingularMatrix, IsRefused) {
   static const std::set<std::string> numerically = {"q2q1_9x9", "neumann_20"};
   std::visit(
       [&]<class T>(const OwnedCsr<T>& a) {
-        for (const LuProvider provider : {LuProvider::automatic, LuProvider::umfpack, LuProvider::klu}) {
+        for (const LuLibrary provider : {LuLibrary::automatic, LuLibrary::umfpack, LuLibrary::klu}) {
           try {
             const auto factor = sparse_lu(a.view(), {.lu = provider});
             ADD_FAILURE() << GetParam() << " was factored by " << factor->provider() << ", rcond " << factor->rcond();
@@ -143,7 +143,7 @@ TEST(SparseLu, NamesTheEmptyRow) {
 }
 
 TEST(SparseLu, NamesTheZeroPivot) {
-  for (const LuProvider provider : {LuProvider::umfpack, LuProvider::klu}) {
+  for (const LuLibrary provider : {LuLibrary::umfpack, LuLibrary::klu}) {
     const auto a = from_dense<double>(3, 3, {1, 1, 0, 1, 1, 0, 0, 0, 1});
     try {
       sparse_lu(a.view(), {.lu = provider});
@@ -210,7 +210,7 @@ TEST(SparseCholesky, ReadsTheLowerTriangleOnly) {
 }
 
 TEST(SparseFactor, SolvesFromTwoThreads) {
-  for (const LuProvider provider : {LuProvider::umfpack, LuProvider::klu, LuProvider::automatic}) {
+  for (const LuLibrary provider : {LuLibrary::umfpack, LuLibrary::klu, LuLibrary::automatic}) {
     const std::int64_t n = 400;
     std::vector<double> dense(n * n);
     for (std::int64_t i = 0; i < n; ++i) {
@@ -220,7 +220,7 @@ TEST(SparseFactor, SolvesFromTwoThreads) {
     }
     const auto a = from_dense(n, n, dense);
     const auto factor =
-        provider == LuProvider::automatic ? sparse_cholesky(a.view()) : sparse_lu(a.view(), {.lu = provider});
+        provider == LuLibrary::automatic ? sparse_cholesky(a.view()) : sparse_lu(a.view(), {.lu = provider});
     const auto work = [&](double scale, int& wrong) {
       std::vector<double> b(n), x(n), again(n);
       for (std::int64_t i = 0; i < n; ++i) b[i] = scale * static_cast<double>(i % 7 - 3);

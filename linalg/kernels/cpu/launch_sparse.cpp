@@ -22,8 +22,7 @@ template <class Make>
 void factor(const LaunchCall& c, std::size_t first, std::size_t operand, Make make) {
   FactorOptions options;
   options.available_bytes = static_cast<double>(available_memory());
-  if (const auto* attrs = c.instance.attrs->get_if<SparseLuAttrs>())
-    options.lu = static_cast<LuProvider>(attrs->library);
+  if (const auto* attrs = c.instance.attrs->get_if<SparseLuAttrs>()) options.lu = attrs->library;
   for_csr(c, first, matrix_of(c, operand), [&]<class T, class Index>(const CsrView<T, Index>& a) {
     const SparseFactor<T>* previous =
         c.resources.empty() ? nullptr : static_cast<const SparseFactor<T>*>(c.resources[0].data.get());

@@ -97,22 +97,22 @@ MethodChoice choose_method(const MatrixTraits& m) {
   constexpr double solid = 2.2;  // a grid of 1000 x 1000 has 1.8, one of 100 x 100 x 100 has 2.4
   const std::string n = std::to_string(m.rows) + " rows";
   if (m.rows != m.cols)
-    return {Method::lu, "lu: none fits, the matrix is " + std::to_string(m.rows) + " x " + std::to_string(m.cols)};
+    return {SolveMethod::lu, "lu: none fits, the matrix is " + std::to_string(m.rows) + " x " + std::to_string(m.cols)};
   if (!m.hermitian) {
-    if (m.skew) return {Method::lu, "lu: the matrix is skew-symmetric"};
-    if (m.symmetric) return {Method::lu, "lu: the matrix is complex symmetric, not Hermitian"};
-    return {Method::lu, m.structurally_symmetric ? "lu: the pattern is symmetric, the values are not"
-                                                 : "lu: the matrix is not symmetric"};
+    if (m.skew) return {SolveMethod::lu, "lu: the matrix is skew-symmetric"};
+    if (m.symmetric) return {SolveMethod::lu, "lu: the matrix is complex symmetric, not Hermitian"};
+    return {SolveMethod::lu, m.structurally_symmetric ? "lu: the pattern is symmetric, the values are not"
+                                                      : "lu: the matrix is not symmetric"};
   }
   const std::string kind = m.symmetric ? "symmetric" : "Hermitian";
   if (!m.positive_diagonal)
-    return {Method::lu,
+    return {SolveMethod::lu,
             "lu: the matrix is " + kind + ", but its diagonal is not positive, so it is not positive definite"};
   if (m.rows > dimension_matters && m.symmetric && m.diagonally_dominant && m.dimension > solid)
-    return {Method::cg, "cg: " + n + " of a solid mesh (" + per_row(m.mean_row_nnz) +
-                            "), symmetric and diagonally dominant" +
-                            (m.m_matrix_signs ? " with the signs of an M-matrix" : "") + ": factors would fill in"};
-  return {Method::cholesky, "cholesky: " + kind + " with a positive diagonal, " + n};
+    return {SolveMethod::cg,
+            "cg: " + n + " of a solid mesh (" + per_row(m.mean_row_nnz) + "), symmetric and diagonally dominant" +
+                (m.m_matrix_signs ? " with the signs of an M-matrix" : "") + ": factors would fill in"};
+  return {SolveMethod::cholesky, "cholesky: " + kind + " with a positive diagonal, " + n};
 }
 
 #define RLX_INSTANTIATE(T, I) template MatrixTraits matrix_traits(const std::string&, const CsrView<T, I>&);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include <rlx/linalg/csr_view.hpp>
+#include <rlx/linalg/method.hpp>
 
 namespace rlx::linalg {
 
@@ -31,10 +32,8 @@ inline constexpr std::int64_t dimension_matters = 200000;  ///< rows; below it a
 template <class T, class Index>
 MatrixTraits matrix_traits(const std::string& op, const CsrView<T, Index>& a);
 
-enum class Method { lu, cholesky, cg };
-
 struct MethodChoice {
-  Method method;
+  SolveMethod method;  ///< never automatic
   std::string reason;  ///< begins with the method's name
 };
 

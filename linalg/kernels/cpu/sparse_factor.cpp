@@ -222,10 +222,10 @@ struct LuChoice {
 /// between 55 and 83, 1.3 to 4.3 above 110. Blocks that dissolve the matrix add some: 0.86 and 0.94 at 76. The one
 /// exception is commanche_dual, 1.8 at 19, whose pivots leave the diagonal.
 template <class T>
-LuChoice choose_lu(const SuitesparseTable& table, const CscMatrix<T>& a, LuProvider asked) {
+LuChoice choose_lu(const SuitesparseTable& table, const CscMatrix<T>& a, LuLibrary asked) {
   constexpr double circuit_flops = 60, dissolved = 0.9;
-  if (asked == LuProvider::umfpack) return {false, "umfpack was asked for", nullptr};
-  if (asked == LuProvider::klu) return {true, "klu was asked for", nullptr};
+  if (asked == LuLibrary::umfpack) return {false, "umfpack was asked for", nullptr};
+  if (asked == LuLibrary::klu) return {true, "klu was asked for", nullptr};
   // The analysis takes up to 7 % of UMFPACK's time where that wins. Large meshes are known without it: all their rows
   // are about equally long, where circuits and networks have some that many others meet.
   constexpr std::int64_t large = 10000;
@@ -361,7 +361,7 @@ std::unique_ptr<SparseFactor<T>> sparse_factor(const CsrView<T, Index>& view, co
     static_cast<EquilibratedFactor<T>&>(*factor).explain(reason);
     return factor;
   };
-  if (choice.method != Method::lu) {  // where CG is advised, the caller who wants a factorization gets Cholesky
+  if (choice.method != SolveMethod::lu) {  // where CG is advised, the caller who wants a factorization gets Cholesky
     try {
       return explained(sparse_cholesky(view, options));
     } catch (const NumericalError& error) {

@@ -6,14 +6,13 @@
 #include <string>
 #include <string_view>
 
+#include <rlx/linalg/attributes.hpp>
 #include <rlx/linalg/csr_view.hpp>
 
 namespace rlx::linalg {
 
-enum class LuProvider { automatic, umfpack, klu };
-
 struct FactorOptions {
-  LuProvider lu = LuProvider::automatic;
+  LuLibrary lu = LuLibrary::automatic;
   /// Below this reciprocal condition (1-norm, of the equilibrated matrix) the matrix counts as singular; 0 accepts all.
   double smallest_rcond = std::numeric_limits<double>::epsilon();
   /// Memory that the factors may take: more, by the library's analysis, is a MemoryError before the work begins.

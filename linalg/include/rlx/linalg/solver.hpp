@@ -6,6 +6,7 @@
 #include <rlx/ir/host_value.hpp>
 #include <rlx/linalg/attributes.hpp>
 #include <rlx/linalg/csr_view.hpp>
+#include <rlx/linalg/method.hpp>
 
 #include <complex>
 #include <concepts>
@@ -23,13 +24,6 @@ namespace rlx::linalg {
 template <class O, class C, class V>
 CsrView(std::int64_t, std::int64_t, const O&, const C&, const V&)
     -> CsrView<std::ranges::range_value_t<V>, std::ranges::range_value_t<O>>;
-
-enum class SolveMethod { automatic, lu, cholesky, cg };
-inline std::span<const std::string_view> enum_names(SolveMethod) {
-  static constexpr std::string_view names[] = {"automatic", "lu", "cholesky", "cg"};
-  return names;
-}
-inline std::string_view name(SolveMethod m) { return enum_names(m)[static_cast<std::size_t>(m)]; }
 
 struct SolverOptions {
   SolveMethod method = SolveMethod::automatic;
