@@ -10,7 +10,6 @@
 #include "equilibrate.hpp"
 #include "fenv_guard.hpp"
 #include "linalg/digits.hpp"
-#include "matrix_traits.hpp"
 #include "suitesparse_loader.hpp"
 
 namespace rlx::linalg {
@@ -91,7 +90,6 @@ class EquilibratedFactor final : public SparseFactor<T> {
   std::string_view provider() const noexcept override { return factor_->provider(); }
   std::string_view reason() const noexcept override { return reason_; }
   std::int64_t factor_nnz() const noexcept override { return factor_->factor_nnz(); }
-  void explain(const std::string& method_reason) { reason_ = method_reason + "; " + reason_; }
 
   const ProviderFactor<T>& provided() const noexcept { return *factor_; }
   const Scaling& scaling() const noexcept { return scaling_; }
@@ -353,30 +351,11 @@ std::unique_ptr<SparseFactor<T>> sparse_cholesky(const CsrView<T, Index>& view, 
   return accept<T>(op, std::move(factor), options);
 }
 
-template <class T, class Index>
-std::unique_ptr<SparseFactor<T>> sparse_factor(const CsrView<T, Index>& view, const FactorOptions& options) {
-  const MethodChoice choice = choose_method(matrix_traits("linalg.sparse_factor", view));
-  std::string reason = choice.reason;
-  const auto explained = [&](std::unique_ptr<SparseFactor<T>> factor) {
-    static_cast<EquilibratedFactor<T>&>(*factor).explain(reason);
-    return factor;
-  };
-  if (choice.method != SolveMethod::lu) {  // where CG is advised, the caller who wants a factorization gets Cholesky
-    try {
-      return explained(sparse_cholesky(view, options));
-    } catch (const NumericalError& error) {
-      reason = "lu: cholesky was tried (" + choice.reason + ") and refused (" + error.what() + ")";
-    }
-  }
-  return explained(sparse_lu(view, options));
-}
-
 #define RLX_INSTANTIATE(T, I)                                                                           \
   template std::unique_ptr<SparseFactor<T>> sparse_lu(const CsrView<T, I>&, const FactorOptions&,       \
                                                       const SparseFactor<T>*);                          \
   template std::unique_ptr<SparseFactor<T>> sparse_cholesky(const CsrView<T, I>&, const FactorOptions&, \
-                                                            const SparseFactor<T>*);                    \
-  template std::unique_ptr<SparseFactor<T>> sparse_factor(const CsrView<T, I>&, const FactorOptions&);
+                                                            const SparseFactor<T>*);
 RLX_INSTANTIATE(double, std::int32_t)
 RLX_INSTANTIATE(double, std::int64_t)
 RLX_INSTANTIATE(std::complex<double>, std::int32_t)

@@ -33,8 +33,8 @@ class SparseFactor {
   virtual double rcond() const noexcept = 0;
   virtual std::string_view method() const noexcept = 0;    ///< "lu" or "cholesky"
   virtual std::string_view provider() const noexcept = 0;  ///< "umfpack", "klu" or "cholmod"
-  virtual std::string_view reason() const noexcept = 0;  ///< why this provider (and, after sparse_factor, this method)
-  virtual std::int64_t factor_nnz() const noexcept = 0;  ///< stored entries of the factors
+  virtual std::string_view reason() const noexcept = 0;    ///< why this provider
+  virtual std::int64_t factor_nnz() const noexcept = 0;    ///< stored entries of the factors
 };
 
 /// P R A C Q = L U with diagonal R and C. Throws ArgumentError (not a square CSR matrix), DeviceError (no plug-in, no
@@ -53,9 +53,5 @@ std::unique_ptr<SparseFactor<T>> sparse_lu(const CsrView<T, Index>& a, const Fac
 template <class T, class Index>
 std::unique_ptr<SparseFactor<T>> sparse_cholesky(const CsrView<T, Index>& a, const FactorOptions& options = {},
                                                  const SparseFactor<T>* previous = nullptr);
-
-/// Cholesky where the matrix looks positive definite (matrix_traits.hpp) and LU where it does not or proves not to be.
-template <class T, class Index>
-std::unique_ptr<SparseFactor<T>> sparse_factor(const CsrView<T, Index>& a, const FactorOptions& options = {});
 
 }  // namespace rlx::linalg
