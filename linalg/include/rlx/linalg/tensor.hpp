@@ -1,5 +1,6 @@
 // Linear algebra over Tensor and Csr: the operators of build.hpp for functions that are traced, differentiated and
-// compiled.
+// compiled. The operands of a call have one dtype. What does not fit is a VerifyError at the call; the errors named
+// below are raised when the values are computed.
 #pragma once
 #include <rlx/csr.hpp>
 #include <rlx/linalg/attributes.hpp>
@@ -17,26 +18,37 @@ Csr to_csr(const CsrView<T, Index>& a) {
   return Csr(a.cols, copy(a.row_offsets), copy(a.columns), copy(a.values));
 }
 
-/// x of A x = b by a sparse LU with refinement. Differentiates with respect to A and b.
+/// x [n] of A x = b [n], A [n, n] f64 or c128, by a sparse LU with refinement. Differentiates with respect to A and b.
+/// Singular: NumericalError; without librlx_suitesparse: CompileError.
 RLX_API Tensor solve(const Csr& a, const Tensor& b);
-/// Dense, by LU; b is [n] or [n, k].
+/// x, like b, of A x = b by LU; a is [n, n], b [n] or [n, k]. Singular: NumericalError from LAPACK, else infinities or
+/// NaN.
 RLX_API Tensor solve(const Tensor& a, const Tensor& b);
-/// Symmetric or Hermitian positive definite.
+/// solve(Csr) by a sparse Cholesky of a symmetric or Hermitian positive definite A; NumericalError where it is not.
 RLX_API Tensor solve_positive_definite(const Csr& a, const Tensor& b);
+/// The dense solve by Cholesky, from A's lower triangle. Not positive definite: NumericalError from LAPACK, else NaN.
 RLX_API Tensor solve_positive_definite(const Tensor& a, const Tensor& b);
+/// x, like b, of op(A) x = b for a triangle of a [n, n]; b is [n] or [n, k]. A zero on its diagonal: as in the dense
+/// solve.
 RLX_API Tensor triangular_solve(const Tensor& a, const Tensor& b, TriangularSolveAttrs attrs = {});
+/// [n, n] -> the lower L of A = L L^H, from A's lower triangle. Not positive definite: as in the dense solve by it.
 RLX_API Tensor cholesky(const Tensor& a);
 
+/// A [m, n] and x [n] -> [m]; transposed, x [m] -> [n]. x has at least one entry.
 RLX_API Tensor spmv(const Csr& a, const Tensor& x, Transpose mode = Transpose::none);
+/// A [n, n] -> [n]; 0 where no entry is stored.
 RLX_API Tensor diagonal(const Csr& a);
-RLX_API Tensor row_indices(const Csr& a);  ///< The row of every stored entry.
+/// [entries]: the row of every stored entry of a matrix with at least one row.
+RLX_API Tensor row_indices(const Csr& a);
 
+/// x [n], iterations i32 [], residual [], curvature []. Not converged: residual above the tolerance. Not positive
+/// definite: curvature at most 0.
 struct CgResult {
   Tensor x, iterations, residual, curvature;
 };
-/// Conjugate gradients from x0, or from 0. Not converged: residual above the tolerance; A is not positive definite:
-/// curvature at most 0.
+/// Conjugate gradients for a real symmetric positive definite A [n, n], b and x0 [n]. No error: the results tell.
 RLX_API CgResult cg(const Csr& a, const Tensor& b, const Tensor& x0, CgAttrs attrs = {});
+/// The same from x0 = 0.
 RLX_API CgResult cg(const Csr& a, const Tensor& b, CgAttrs attrs = {});
 
 }  // namespace rlx::linalg
