@@ -1,6 +1,6 @@
 #include "linalg/solver_programs.hpp"
 
-#include "linalg/kernels/cpu/sparse_factor.hpp"
+#include "linalg/explained.hpp"
 
 #include <rlx/catalog.hpp>
 #include <rlx/linalg/build.hpp>
@@ -91,16 +91,9 @@ Graph cg_graph(const SparseType& type, const SolverOptions& o) {
   return g;
 }
 
-// Records of this family hold a SparseFactor in every resource for which they name a provider.
-template <class T>
-std::string reason_of(const HostResource& r) {
-  return r.type.provider.empty() ? "" : std::string(std::static_pointer_cast<const SparseFactor<T>>(r.data)->reason());
-}
-
 Factored factored(const HostValues& out) {
   const auto& r = std::get<HostResource>(out[0]);
-  Factored f{out[0], std::get<HostTensor>(out[1]).get_f64(0), r.type.provider,
-             r.type.dtype == DType::c128 ? reason_of<std::complex<double>>(r) : reason_of<double>(r)};
+  Factored f{out[0], std::get<HostTensor>(out[1]).get_f64(0), r.type.provider, reason_of(r.data)};
   if (f.provider.empty()) f.provider = "reference";
   return f;
 }

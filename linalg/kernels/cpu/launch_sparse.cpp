@@ -6,6 +6,7 @@
 #include <rlx/linalg/attributes.hpp>
 
 #include "launch.hpp"
+#include "linalg/explained.hpp"
 #include "refine.hpp"
 #include "sparse_factor.hpp"
 
@@ -29,7 +30,7 @@ void factor(const LaunchCall& c, std::size_t first, std::size_t operand, Make ma
     std::shared_ptr<const SparseFactor<T>> f = make(a, options, previous);
     ResourceType type = std::get<ResourceType>(c.instance.results[0]);
     type.provider = f->provider();
-    c.made->push_back({std::move(type), std::move(f)});
+    c.made->push_back({std::move(type), explained(f, std::string(f->reason()))});
   });
 }
 
