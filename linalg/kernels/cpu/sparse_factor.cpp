@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "choose_lu.hpp"
 #include "condition.hpp"
 #include "equilibrate.hpp"
 #include "fenv_guard.hpp"
@@ -205,51 +206,6 @@ std::unique_ptr<SparseFactor<T>> accept(const std::string& op, std::unique_ptr<E
                              digits(factor->rcond()) + " of the equilibrated matrix (limit " +
                              digits(options.smallest_rcond) + ", " + std::string(factor->provider()) + ")");
   return factor;
-}
-
-struct LuChoice {
-  bool klu;
-  std::string reason;
-  std::shared_ptr<const Analysis> analysis;
-};
-
-/// KLU works by columns and has no dense kernels: it wins where the factors stay so sparse that there is nothing for
-/// BLAS to do. What its analysis expects decides, by times of analysis, factorization and solve of both libraries on
-/// the 37 real test matrices (UMFPACK 5.7.9, KLU 1.3.8, one thread of an Intel Xeon with AVX-512, the order of figures
-/// the same on a Zen 3): KLU takes 0.15 to 0.7 of UMFPACK's time below 45 flops an entry of the factors, 0.86 to 1.08
-/// between 55 and 83, 1.3 to 4.3 above 110. Blocks that dissolve the matrix add some: 0.86 and 0.94 at 76. The one
-/// exception is commanche_dual, 1.8 at 19, whose pivots leave the diagonal.
-template <class T>
-LuChoice choose_lu(const SuitesparseTable& table, const CscMatrix<T>& a, LuLibrary asked) {
-  constexpr double circuit_flops = 60, dissolved = 0.9;
-  if (asked == LuLibrary::umfpack) return {false, "umfpack was asked for", nullptr};
-  if (asked == LuLibrary::klu) return {true, "klu was asked for", nullptr};
-  // The analysis takes up to 7 % of UMFPACK's time where that wins. Large meshes are known without it: all their rows
-  // are about equally long, where circuits and networks have some that many others meet.
-  constexpr std::int64_t large = 10000;
-  constexpr double alike = 4;
-  if (a.cols > large) {
-    std::vector<std::int64_t> lengths(static_cast<std::size_t>(a.rows));
-    for (const std::int64_t i : a.row) ++lengths[static_cast<std::size_t>(i)];
-    const auto longest = static_cast<double>(*std::max_element(lengths.begin(), lengths.end()));
-    const double mean = static_cast<double>(a.nnz()) / static_cast<double>(a.rows);
-    if (longest <= alike * mean)
-      return {false, "umfpack: a large mesh, no row has more than " + digits(longest / mean) + " times the mean",
-              nullptr};
-  }
-  auto analysis = table.analyze_circuit(a.cols, a.start.data(), a.row.data());
-  if (!analysis) return {false, "umfpack: klu refuses the pattern", nullptr};
-  const std::string blocks = analysis->blocks == 1
-                                 ? "one block"
-                                 : std::to_string(analysis->blocks) + " diagonal blocks, the largest of order " +
-                                       std::to_string(analysis->largest_block) + " of " + std::to_string(a.cols);
-  const double density = analysis->factor_nnz > 0 && analysis->flops >= 0 ? analysis->flops / analysis->factor_nnz : -1;
-  const std::string work = density < 0 ? "unknown work" : digits(density) + " flops an entry of the factors expected";
-  if (density >= 0 && density < circuit_flops) return {true, "klu: " + work + ", " + blocks, analysis};
-  if (static_cast<double>(analysis->largest_block) < dissolved * static_cast<double>(a.cols) &&
-      density < 2 * circuit_flops)
-    return {true, "klu: " + blocks + ", " + work, analysis};
-  return {false, "umfpack: " + work + ", " + blocks, nullptr};
 }
 
 }  // namespace
