@@ -60,7 +60,3 @@ void parallel_for(std::int64_t extent, std::int64_t grain, int threads, ChunkBod
 }
 
 }  // namespace rlx::cpu
-
-extern "C" void rlx_parallel_for(std::int64_t extent, std::int64_t grain, rlx::cpu::ChunkBody body, void* context) {
-  rlx::cpu::parallel_for(extent, grain, 0, body, context);
-}

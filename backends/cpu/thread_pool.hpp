@@ -1,5 +1,5 @@
-// The host's threads: OpenMP's, used only through this function, so that generated code knows no OpenMP interface and a
-// program shares one pool with the rest of its process.
+// The host's threads: OpenMP's, used only through this function, which calls generated code for ranges of units: that
+// code knows no OpenMP interface, and a program shares one pool with the rest of its process.
 #pragma once
 #include <cstdint>
 
@@ -29,6 +29,3 @@ class DefaultFloatEnvironment {
 };
 
 }  // namespace rlx::cpu
-
-/// parallel_for with the default number of threads, for code that knows only its address.
-extern "C" void rlx_parallel_for(std::int64_t extent, std::int64_t grain, rlx::cpu::ChunkBody body, void* context);

@@ -200,7 +200,7 @@ TEST(CpuThreads, ChunksDoNotDependOnThreads) {
     EXPECT_EQ(c.odd, 0);
     for (auto& s : seen) EXPECT_EQ(s, 1);
   }
-  rlx_parallel_for(0, 1, [](void*, std::int64_t, std::int64_t) { ADD_FAILURE(); }, nullptr);
+  cpu::parallel_for(0, 1, 0, [](void*, std::int64_t, std::int64_t) { ADD_FAILURE(); }, nullptr);
 }
 
 TEST(CpuThreads, SerialInsideAParallelRegion) {
