@@ -5,11 +5,11 @@ set -euo pipefail
 root=$1
 cd "$root"
 
-# Lowest first. Folders on one line may not include each other.
+# Lowest first; folders of one level may not include each other. A backend fills the compiler's and the runtime's interfaces; it may
+# not see what is above it.
 order=(src/ir src/ops src/formats src/transform src/compile src/runtime backends src/api linalg splat nn mpi src/cli)
 declare -A level=([src/ir]=0 [src/ops]=1 [src/formats]=1 [src/transform]=2 [src/compile]=2 [src/runtime]=3 [backends]=4 [src/api]=5
                   [linalg]=6 [splat]=6 [nn]=6 [mpi]=6 [src/cli]=7)
-# A backend fills the compiler's and the runtime's interfaces; it may not see what is above it.
 
 layer_of_header() {  # the layer that an include path belongs to, or nothing
   case $1 in

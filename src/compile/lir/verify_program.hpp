@@ -22,8 +22,7 @@ struct MemoryPlan {
 /// and, once there is a `plan`:
 ///   "arena"     a transient lies inside its slab
 ///   "alignment" at a multiple of the target's alignment
-///   "overlap"   from its first write to the last step that names it a transient shares no byte with another one that
-///   is
+///   "overlap"   from its first write to the last step that names it a transient shares no byte with another one
 ///               written meanwhile; one that a loop names from outside keeps its bytes from trip to trip
 /// Steps happen in the order of the program, on one queue. Linear in steps and operands, but for the state that each
 /// branch copies.

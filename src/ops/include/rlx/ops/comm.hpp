@@ -19,7 +19,6 @@
 
 namespace rlx::ops {
 
-/// all_reduce, and with an axis reduce_scatter.
 struct AllReduceAttrs {
   Combine kind = Combine::add;
   bool operator==(const AllReduceAttrs&) const = default;
