@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the built tree into an empty folder, then builds and runs a consumer by find_package and by pkg-config. The
-# consumer's program is taken from README.md, so the example there compiles and is at most ten lines.
+# consumer's programs are the examples of README.md, each a block of C++ of at most ten lines.
 # consumer.sh SOURCE BUILD COMPILER
 set -euo pipefail
 source=$1
@@ -11,24 +11,31 @@ trap 'rm -rf "$work"' EXIT
 fail() { echo "consumer: $*" >&2; exit 1; }
 
 cmake --install "$build" --prefix "$work/prefix" >"$work/install.log" || { cat "$work/install.log" >&2; fail "the tree cannot be installed"; }
-awk '/^```cpp$/ {inside = 1; next} /^```$/ {if (inside) exit} inside' "$source/README.md" >"$work/example.cpp"
-lines=$(wc -l <"$work/example.cpp")
-((lines > 0 && lines <= 10)) || fail "README.md has an example of $lines lines, expected 1 to 10"
+awk -v work="$work" '/^```cpp$/ {file = work "/example" ++n ".cpp"; next} /^```$/ {file = ""} file {print >file}' "$source/README.md"
+printed=('backward error' 'slope = 2$')  # What each example, in the order of README.md, prints among other things.
+examples=("$work"/example*.cpp)
+((${#examples[@]} == ${#printed[@]})) || fail "README.md has ${#examples[@]} examples, expected ${#printed[@]}"
+for example in "${examples[@]}"; do
+  lines=$(wc -l <"$example")
+  ((lines <= 10)) || fail "README.md has an example of $lines lines, expected at most 10"
+done
 
 # Somebody else's project: nothing of the source tree but the consumer's own files.
 cp "$source"/tests/install/{CMakeLists.txt,graph.cpp} "$work"
-cmake -S "$work" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_CXX_COMPILER="$compiler" -DEXAMPLE="$work/example.cpp" >"$work/configure.log" ||
+cmake -S "$work" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_CXX_COMPILER="$compiler" -DEXAMPLES="$(IFS=";"; echo "${examples[*]}")" >"$work/configure.log" ||
   { cat "$work/configure.log" >&2; fail "find_package(rlx) failed"; }
 cmake --build "$work/build"
 "$work/build/graph"
-"$work/build/example" | tee "$work/out"
-grep -q 'backward error' "$work/out" || fail "the example printed something else"
+for i in "${!printed[@]}"; do
+  "$work/build/example$((i + 1))" | tee "$work/out"
+  grep -q "${printed[i]}" "$work/out" || fail "example $((i + 1)) of README.md printed something else"
+done
 
 pc=$(find "$work/prefix" -name rlx.pc)
 flags=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --cflags --libs rlx)
 library=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --variable=libdir rlx)
 # shellcheck disable=SC2086
-"$compiler" "$work/example.cpp" -o "$work/by_pkg_config" $flags -Wl,-rpath,"$library"
+"$compiler" "$work/example1.cpp" -o "$work/by_pkg_config" $flags -Wl,-rpath,"$library"
 "$work/by_pkg_config" | grep -q 'backward error' || fail "the program linked by pkg-config printed something else"
 
 "$work/prefix/bin/rlx" doctor >"$work/doctor" || fail "the installed program does not run"
