@@ -35,12 +35,13 @@ CompileOptions options_from_environment(CompileOptions o) {
   flag("RLX_REPRODUCIBLE", o.reproducible);
   flag("RLX_CHECKED", o.checked);
   flag("RLX_CHECK_NUMERICS", o.check_numerics);
-  if (o.check_numerics) o.fuse = false;  // So that every node stores its result.
   return o;
 }
 
 Program compile_program(const Graph& hir, const Registry& registry, const Target& target,
-                        std::span<const KernelRecord> records, const CompileOptions& options) {
+                        std::span<const KernelRecord> records, const CompileOptions& given) {
+  CompileOptions options = given;
+  options.fuse = given.fuse && !given.check_numerics;  // A check of every node needs every node's result in memory.
   verify(hir, Level::hir);
   compile::Dispatched d = compile::dispatch(hir, registry, target, records, options);
   verify(d.mir, Level::mir);

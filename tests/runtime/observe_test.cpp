@@ -47,7 +47,7 @@ Graph graph_of(const std::function<Value(Value)>& f) {
 }
 
 runtime::Executable checking(const Graph& g, const std::string& device) {
-  return runtime::Executable(runtime::open_device(device), g, catalog(), {.fuse = false, .check_numerics = true});
+  return runtime::Executable(runtime::open_device(device), g, catalog(), {.check_numerics = true});
 }
 
 // The error of a call, whose message is empty where there is none.
