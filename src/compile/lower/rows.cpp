@@ -176,22 +176,17 @@ class RowsLowering {
       Elements& e = k.elements;
       const Coordinates c = space_.at(e, row, i);
       const Values terms = this->terms(k, p, c);
-      Values stored;
+      // All loads come before the first store: a destination may be the memory of a value that is still read.
+      std::vector<std::pair<ValueId, Value>> stores;  // Whose memory, and what goes there.
       for (NodeId r : p.loops) {
         const ValueId v = l_.mir().node(r).results[0];
-        stored.push_back(k.load(v, placed(v, c, e.flat())));
+        stores.emplace_back(v, k.load(v, placed(v, c, e.flat())));
       }
-      for (const auto& [v, host] : p.lodgers) {
-        const ValueId memory = l_.mir().node(host).results[0];
+      for (const auto& [v, host] : p.lodgers)
+        stores.emplace_back(l_.mir().node(host).results[0], k.load(v, placed(v, c, e.flat())));
+      for (const auto& [memory, x] : stores) {
         const Coordinates at = placed(memory, c, e.flat());
-        const Value x = k.load(v, placed(v, c, e.flat()));
         k.store(number.at(memory), e.flat() ? at[0] : e.index().linear(at, l_.shape(memory)), x);
-      }
-      // All loads come before the first store: a destination may be the memory of a value that is still read.
-      for (std::size_t s = 0; s < stored.size(); ++s) {
-        const ValueId v = l_.mir().node(p.loops[s]).results[0];
-        const Coordinates at = placed(v, c, e.flat());
-        k.store(number.at(v), e.flat() ? at[0] : e.index().linear(at, l_.shape(v)), stored[s]);
       }
       return terms;
     };
