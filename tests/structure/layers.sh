@@ -45,4 +45,8 @@ for layer in "${order[@]}"; do
   done < <(grep -rnE '^\s*#\s*include\s*[<"]' --include='*.cpp' --include='*.hpp' --include='*.inc' "$layer")
 done
 echo "$checked includes between layers checked, $wrong against the order"
+if ((checked == 0)); then
+  echo "no include of a layer was found below $root: nothing was checked"
+  exit 1
+fi
 ((wrong == 0))
