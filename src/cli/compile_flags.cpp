@@ -7,18 +7,15 @@
 namespace rlx::cli {
 
 static Preference preference(const std::string& text) {
-  if (text == "prefer-native") return Preference::native;
-  if (text == "force-common") return Preference::force_common;
-  if (text == "force-native") return Preference::force_native;
-  throw UsageError("policy \"" + text + "\" is not one of prefer-native, force-common, force-native");
+  if (const auto p = parse_preference(text)) return *p;
+  throw UsageError("policy is \"" + text + "\", expected " + std::string(preference_names));
 }
 
 void CompileFlags::add_to(CLI::App& command, bool checks) {
   command.add_option("--device", device, "device that runs it (rlx devices lists them)")
       ->envname("RLX_DEVICE")
       ->capture_default_str();
-  command.add_option("--policy", policy,
-                     "prefer-native, force-common or force-native (default: RLX_POLICY, else prefer-native)");
+  command.add_option("--policy", policy, std::string(preference_names) + " (default: RLX_POLICY, else prefer-native)");
   command.add_option("--override", overrides, "another policy for one operator, as OP=POLICY")->allow_extra_args(false);
   command.add_flag("--reproducible", reproducible, "refuse what does not give the same bits every time");
   if (checks) command.add_flag("--unchecked", unchecked, "leave out the checks of indices in gather and scatter");

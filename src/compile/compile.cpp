@@ -10,10 +10,22 @@
 #include <rlx/ir/builder.hpp>
 #include <rlx/ir/verify.hpp>
 
+#include <array>
 #include <cstdlib>
 #include <map>
 
 namespace rlx {
+
+std::string_view name(Preference p) {
+  static constexpr std::array<std::string_view, 3> names{"prefer-native", "force-common", "force-native"};
+  return names[static_cast<std::size_t>(p)];
+}
+
+std::optional<Preference> parse_preference(std::string_view text) {
+  for (const Preference p : {Preference::native, Preference::force_common, Preference::force_native})
+    if (text == name(p)) return p;
+  return {};
+}
 
 CompileOptions options_from_environment(CompileOptions o) {
   const auto flag = [](const char* name, bool& value) {
@@ -23,14 +35,11 @@ CompileOptions options_from_environment(CompileOptions o) {
     if (given != "0" && given != "1") throw ArgumentError(std::string(name) + " is \"" + text + "\", expected 0 or 1");
     value = given == "1";
   };
-  if (const char* text = std::getenv("RLX_POLICY")) {
-    const std::string_view p = text;
-    if (p == "prefer-native") o.preference = Preference::native;
-    else if (p == "force-common") o.preference = Preference::force_common;
-    else if (p == "force-native") o.preference = Preference::force_native;
-    else
-      throw ArgumentError("RLX_POLICY is \"" + std::string(p) +
-                          "\", expected prefer-native, force-common or force-native");
+  if (const char* text = std::getenv("RLX_POLICY"); text && *text) {
+    const std::optional<Preference> p = parse_preference(text);
+    if (!p)
+      throw ArgumentError(std::string("RLX_POLICY is \"") + text + "\", expected " + std::string(preference_names));
+    o.preference = *p;
   }
   flag("RLX_REPRODUCIBLE", o.reproducible);
   flag("RLX_CHECKED", o.checked);

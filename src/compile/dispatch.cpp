@@ -343,16 +343,11 @@ class Dispatcher {
   std::vector<bool> open_, seen_;  // Rows whose node is being resolved; whose node was resolved at all.
 };
 
-std::string_view policy_name(const CompileOptions& o) {
-  switch (o.preference) {
-    case Preference::native:
-      return "prefer native";
-    case Preference::force_common:
-      return "force common";
-    case Preference::force_native:
-      return "force native";
-  }
-  return "?";
+// "prefer native": in a sentence.
+std::string policy_text(const CompileOptions& o) {
+  std::string text(name(o.preference));
+  std::replace(text.begin(), text.end(), '-', ' ');
+  return text;
 }
 
 }  // namespace
@@ -363,7 +358,7 @@ Dispatched dispatch(const Graph& hir, const Registry& registry, const Target& ta
   d.mir.symbols = hir.symbols;
   d.report.graph = hir.name;
   d.report.device = target.device;
-  d.report.policy = policy_name(options);
+  d.report.policy = policy_text(options);
   Graph source = hir;
   RowOpener(source, d.report).region(Graph::top, "");
   Dispatcher dispatcher(registry, target, records, options, d.mir, d.report);

@@ -5,8 +5,10 @@
 #include <rlx/ir/registry.hpp>
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace rlx {
 
@@ -15,6 +17,11 @@ enum class Preference : std::uint8_t {
   force_common,  ///< No library and no hand-written record: composites are decomposed, primitives generated.
   force_native,  ///< A composite without an accepting record is an error.
 };
+
+/// What name() gives and parse_preference() reads, for messages.
+inline constexpr std::string_view preference_names = "prefer-native, force-common or force-native";
+RLX_API std::string_view name(Preference p);
+RLX_API std::optional<Preference> parse_preference(std::string_view name);
 
 struct CompileOptions {
   Preference preference = Preference::native;
@@ -34,8 +41,8 @@ struct Program {
   std::int64_t arena_bytes = 0;
 };
 
-/// Policies set by the environment: RLX_POLICY=prefer-native|force-common|force-native, RLX_REPRODUCIBLE, RLX_CHECKED,
-/// RLX_CHECK_NUMERICS.
+/// Policies set by the environment: RLX_POLICY (a preference's name), RLX_REPRODUCIBLE, RLX_CHECKED and
+/// RLX_CHECK_NUMERICS (0 or 1). A variable that is empty is one that is not set.
 RLX_API CompileOptions options_from_environment(CompileOptions defaults = {});
 
 /// `hir` has constant shapes (specialise it first). Verifies after every pass. Throws CompileError or VerifyError.
