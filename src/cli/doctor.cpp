@@ -7,6 +7,7 @@
 #include <rlx/ir/memory.hpp>
 #include <rlx/linalg/linalg.hpp>
 #include <rlx/runtime/backends.hpp>
+#include <rlx/runtime/cache_folder.hpp>
 #include <rlx/runtime/executable.hpp>
 
 #include <sched.h>
@@ -41,16 +42,8 @@ json processor() {
   return p;
 }
 
-/// The folder by the rule that `rlx doctor` documents: RLX_CACHE_DIR, else the user's cache folder.
 json cache() {
-  const auto variable = [](const char* name) -> std::string {
-    const char* v = std::getenv(name);
-    return v ? v : "";
-  };
-  fs::path folder;
-  if (std::getenv("RLX_CACHE_DIR")) folder = variable("RLX_CACHE_DIR") == "off" ? "" : variable("RLX_CACHE_DIR");
-  else if (const std::string c = variable("XDG_CACHE_HOME"); !c.empty()) folder = fs::path(c) / "rlx";
-  else if (const std::string h = variable("HOME"); !h.empty()) folder = fs::path(h) / ".cache" / "rlx";
+  const fs::path folder = runtime::cache_folder_from_environment();
   if (folder.empty()) return {{"folder", nullptr}};
   std::uintmax_t bytes = 0, files = 0;
   std::error_code ignored;

@@ -3,6 +3,7 @@
 #include "ir/file_size_guard.hpp"
 
 #include <rlx/ir/error.hpp>
+#include <rlx/runtime/cache_folder.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -57,6 +58,13 @@ std::string hex(std::uint64_t x) {
 
 }  // namespace
 
+fs::path cache_folder_from_environment() {
+  if (const char* folder = std::getenv("RLX_CACHE_DIR")) return std::string_view(folder) == "off" ? "" : folder;
+  if (const char* caches = std::getenv("XDG_CACHE_HOME"); caches && *caches) return fs::path(caches) / "rlx";
+  if (const char* home = std::getenv("HOME"); home && *home) return fs::path(home) / ".cache" / "rlx";
+  return {};
+}
+
 DiskCache::Options DiskCache::options_from_environment() {
   Options o;
   if (const char* megabytes = std::getenv("RLX_CACHE_LIMIT_MB"); megabytes && *megabytes) {
@@ -67,10 +75,7 @@ DiskCache::Options DiskCache::options_from_environment() {
       throw ArgumentError("RLX_CACHE_LIMIT_MB is \"" + std::string(megabytes) + "\", expected megabytes");
     o.limit_bytes = n << 20;
   }
-  if (const char* folder = std::getenv("RLX_CACHE_DIR")) {
-    if (*folder && std::string_view(folder) != "off") o.folder = folder;
-  } else if (const char* caches = std::getenv("XDG_CACHE_HOME"); caches && *caches) o.folder = fs::path(caches) / "rlx";
-  else if (const char* home = std::getenv("HOME"); home && *home) o.folder = fs::path(home) / ".cache" / "rlx";
+  o.folder = cache_folder_from_environment();
   return o;
 }
 

@@ -24,7 +24,7 @@ class DiskCache {
     std::int64_t hits = 0, misses = 0, corrupt = 0, not_written = 0, evicted = 0;
   };
 
-  /// RLX_CACHE_DIR ("" or "off": no cache), else $XDG_CACHE_HOME/rlx, else ~/.cache/rlx; RLX_CACHE_LIMIT_MB.
+  /// cache_folder_from_environment() and RLX_CACHE_LIMIT_MB.
   static Options options_from_environment();
   explicit DiskCache(Options options) : options_(std::move(options)) {}
 
