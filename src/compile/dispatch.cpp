@@ -18,8 +18,14 @@ struct Choice {
 };
 
 void add_unique(std::string& list, std::string_view item) {
-  if (item.empty() || list == item || list.find(item) != std::string::npos) return;
-  if (!list.empty()) list += " + ";
+  constexpr std::string_view separator = " + ";
+  if (item.empty()) return;
+  for (std::string_view rest = list; !rest.empty();) {
+    const std::size_t end = rest.find(separator);
+    if (rest.substr(0, end) == item) return;
+    rest.remove_prefix(end == rest.npos ? rest.size() : end + separator.size());
+  }
+  if (!list.empty()) list += separator;
   list += item;
 }
 
@@ -328,10 +334,7 @@ class Dispatcher {
     return keep(from, n, operands);
   }
 
-  void note(std::string text) {
-    auto& notes = report_.rows[static_cast<std::size_t>(row_)].notes;
-    if (std::find(notes.begin(), notes.end(), text) == notes.end()) notes.push_back(std::move(text));
-  }
+  void note(std::string text) { report_.add_note(row_, std::move(text)); }
 
   const Registry& registry_;
   const Target& target_;

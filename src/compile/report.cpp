@@ -18,6 +18,12 @@ std::size_t DispatchReport::unresolved() const {
       std::count_if(rows.begin(), rows.end(), [](const ReportRow& r) { return r.path == Path::unresolved; }));
 }
 
+void DispatchReport::add_note(int origin, std::string text) {
+  if (origin < 0) return;
+  auto& notes = rows.at(static_cast<std::size_t>(origin)).notes;
+  if (std::find(notes.begin(), notes.end(), text) == notes.end()) notes.push_back(std::move(text));
+}
+
 void DispatchReport::drop_step(std::string_view step, int origin) {
   if (const auto s = std::find_if(steps.rbegin(), steps.rend(), [&](const StepRow& x) { return x.name == step; });
       s != steps.rend())

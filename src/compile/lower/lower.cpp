@@ -27,6 +27,9 @@ constexpr std::array root_rows{
     RootLowering{"while", lower_while, OperandUse::buffer},
 };
 
+// Rows. Where threads do not come in vectors, a loop that is a thread for each row needs as many to fill a device.
+constexpr std::int64_t least_rows_of_teams = 4096;
+
 TensorType device_type(TensorType t) {
   t.space = Space::device;
   return t;
@@ -143,11 +146,7 @@ void Lowering::copy(const Node& origin, Value from, Value to) {
   step(origin, "copy", "copy", "generated");
 }
 
-void Lowering::note(const Node& origin, std::string text) {
-  if (origin.origin < 0) return;
-  auto& notes = report_.rows[static_cast<std::size_t>(origin.origin)].notes;
-  if (std::find(notes.begin(), notes.end(), text) == notes.end()) notes.push_back(std::move(text));
-}
+void Lowering::note(const Node& origin, std::string text) { report_.add_note(origin.origin, std::move(text)); }
 
 std::vector<ValueId> Lowering::leaves(const std::vector<ValueId>& values, const std::set<ValueId>& computed) const {
   std::vector<ValueId> out, stack(values.rbegin(), values.rend());
@@ -319,8 +318,8 @@ std::string Lowering::provider_of(const Node& call) const {
 std::vector<Values> Lowering::region(RegionId r, const std::vector<Values>& arguments) {
   const Region& source = mir_.region(r);
   for (std::size_t i = 0; i < arguments.size(); ++i) buffers_[source.arguments[i]] = arguments[i];
-  // Where threads do not come in vectors, a loop that is a thread for each row needs many rows.
-  const Fusion fusion = fuse(mir_, r, {options_.fuse, target_.max_team_threads > 1 ? 4096 : 1});
+  const Fusion fusion =
+      fuse(mir_, r, {.enabled = options_.fuse, .least_rows = target_.max_team_threads > 1 ? least_rows_of_teams : 1});
   stored_.insert(fusion.buffers.begin(), fusion.buffers.end());
   for (const FusedKernel& k : fusion.kernels) lower_kernel(k);
   std::vector<Values> out;

@@ -47,6 +47,8 @@ struct DispatchReport {
   std::int64_t arena_bytes = 0;
 
   std::size_t unresolved() const;
+  /// A note of row `origin` (-1: none), which has each text once.
+  void add_note(int origin, std::string text);
   /// Takes back one step of that name, and from row `origin` (-1: none), when a pass removes it from the program.
   void drop_step(std::string_view name, int origin);
   RLX_API std::string to_table() const;
