@@ -15,6 +15,16 @@ void incoming(const Val& phi, const Val& x, LLVMBasicBlockRef from) {
   Ir::incoming(phi.re, x.re, from);
   if (phi.im) Ir::incoming(phi.im, x.im, from);
 }
+
+// What a loop carries, as one block hands it on.
+struct Edge {
+  const std::vector<Val>& values;
+  LLVMBasicBlockRef from;
+};
+void complete(const std::vector<Val>& phis, const Edge& entry, const Edge& latch) {
+  for (std::size_t k = 0; k < phis.size(); ++k)
+    for (const Edge* e : {&entry, &latch}) incoming(phis[k], e->values[k], e->from);
+}
 }  // namespace
 
 Val Kernel::phi_like(const Val& x) {
@@ -47,13 +57,8 @@ std::vector<Val> Kernel::carried_loop(V from, V to, std::int64_t step, std::vect
   ir_.branch(lt(after, to), head, done);
   ir_.at(done);
   std::vector<Val> results;
-  for (std::size_t k = 0; k < carried.size(); ++k) {
-    incoming(phis[k], carried[k], before);
-    incoming(phis[k], next[k], latch);
-    results.push_back(phi_like(carried[k]));
-    incoming(results[k], carried[k], before);
-    incoming(results[k], next[k], latch);
-  }
+  for (const Val& x : carried) results.push_back(phi_like(x));
+  for (const auto* p : {&phis, &results}) complete(*p, {carried, before}, {next, latch});
   return results;
 }
 
@@ -83,13 +88,8 @@ std::vector<Val> Kernel::ragged_loop(V from, V to, std::int64_t step, std::vecto
   ir_.branch(more, head, done);
   ir_.at(done);
   std::vector<Val> results;
-  for (std::size_t k = 0; k < carried.size(); ++k) {
-    incoming(phis[k], carried[k], before);
-    incoming(phis[k], next[k], latch);
-    results.push_back(phi_like(carried[k]));
-    incoming(results[k], carried[k], before);
-    incoming(results[k], next[k], latch);
-  }
+  for (const Val& x : carried) results.push_back(phi_like(x));
+  for (const auto* p : {&phis, &results}) complete(*p, {carried, before}, {next, latch});
   return results;
 }
 
