@@ -138,7 +138,6 @@ class HostDevice final : public CpuDevice {
     target_.device = "cpu";
     target_.description = machine_.description();
     target_.compute = storable;
-    target_.vector_lanes_f32 = std::max(1, machine_.vector_bits() / 32);
   }
 
   const Target& target() const override { return target_; }

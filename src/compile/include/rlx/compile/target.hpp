@@ -27,7 +27,6 @@ struct Target {
   std::int64_t max_slab_bytes = INT64_MAX;
   std::int64_t max_team_threads = 1;  ///< 1: no team policy.
   std::int64_t local_bytes = 0;       ///< Local memory of a team.
-  int vector_lanes_f32 = 1;           ///< Lanes that a kernel body gets for contiguous work; 1 on SIMT devices.
   /// Whether the language of kernel bodies has the element types and the scalar form of a primitive; a no says what it
   /// lacks. Null: it has all of `compute`.
   Answer (*expresses)(const Instance&) = nullptr;
@@ -87,7 +86,6 @@ struct KernelRecord {
   Answer (*accepts)(const Instance&) = nullptr;  ///< What the dtype sets cannot say; a no states why.
   Required<std::variant<Launch, Expand>> action;
   std::int64_t (*workspace)(const Instance&) = nullptr;  ///< Bytes.
-  std::vector<std::pair<int, int>> in_place{};           ///< (operand, result) pairs that may share memory.
   bool deterministic = true;
   bool synchronises = false;
   bool epilogue = false;  ///< The launch runs LaunchCall::epilogue, if there is one, on the whole result.
