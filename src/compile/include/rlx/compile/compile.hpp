@@ -45,7 +45,8 @@ struct Program {
 /// RLX_CHECK_NUMERICS (0 or 1). A variable that is empty is one that is not set.
 RLX_API CompileOptions options_from_environment(CompileOptions defaults = {});
 
-/// `hir` has constant shapes (specialise it first). Verifies after every pass. Throws CompileError or VerifyError.
+/// `hir` has constant shapes (specialise it first), unless the target interprets. Verifies after every pass. Throws
+/// CompileError or VerifyError, and ArgumentError that names a symbol without a value.
 RLX_API Program compile_program(const Graph& hir, const Registry& registry, const Target& target,
                                 std::span<const KernelRecord> records, const CompileOptions& options = {});
 
