@@ -215,7 +215,9 @@ TEST(Dispatch, StepsOfALoopBodyStandInItsRows) {
   EXPECT_NE(std::find(steps.begin(), steps.end(), "while"), steps.end());
   EXPECT_EQ(row_of(p.report, "while").notes, std::vector<std::string>{"loop: host-polled"});
   for (const StepRow& s : p.report.steps)
-    if (s.kind == "call") EXPECT_EQ(s.provider, "handwritten");
+    if (s.kind == "call") {
+      EXPECT_EQ(s.provider, "handwritten");
+    }
 }
 
 TEST(Dispatch, TracedCodeIsLocatedAtTheCallOfJit) {
