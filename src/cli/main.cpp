@@ -36,9 +36,7 @@ static int parse_and_run(Context& context, int argc, char** argv) {
   add_ops(app, context);
   add_devices(app, context);
   add_doctor(app, context);
-#ifdef RLX_HAS_CONFORMANCE
   add_conformance(app, context);
-#endif
   add_bench(app, context);
   try {
     app.parse(argc, argv);
