@@ -1,5 +1,6 @@
 // Programs and compiled functions that several threads use at once. The thread sanitizer's preset runs this area.
-#include <rlx/catalog.hpp>
+#include "catalog.hpp"
+
 #include <rlx/ops/build.hpp>
 #include <rlx/rlx.hpp>
 #include <rlx/runtime/backends.hpp>
@@ -51,8 +52,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, OneExecutable,
 TEST_P(OneExecutable, IsCalledByTwoThreads) {
   const auto [device, checked] = GetParam();
   constexpr std::int64_t n = 1000;
-  static const runtime::Catalog catalog = make_catalog();
-  const runtime::Executable e(runtime::open_device(device), sum_of_squares(catalog.operators, n), catalog,
+  const runtime::Executable e(runtime::open_device(device), sum_of_squares(registry(), n), catalog(),
                               {.checked = checked});
   HostTensor index(DType::i32, {n}), outside(DType::i32, {n});
   for (std::int64_t i = 0; i < n; ++i) index.set_i64(i, n - 1 - i);

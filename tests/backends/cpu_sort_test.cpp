@@ -1,8 +1,8 @@
 // The host's sort and top_k against the operators' references: same bits.
 #include "backends/cpu/cpu_device.hpp"
 #include "backends/cpu/thread_pool.hpp"
+#include "catalog.hpp"
 
-#include <rlx/catalog.hpp>
 #include <rlx/ir/builder.hpp>
 #include <rlx/ir/evaluate.hpp>
 #include <rlx/ops/attributes.hpp>
@@ -18,11 +18,6 @@ namespace rlx {
 namespace {
 
 using Sizes = std::vector<std::int64_t>;
-
-const runtime::Catalog& catalog() {
-  static const auto* c = new runtime::Catalog(make_catalog());
-  return *c;
-}
 
 /// Few values, so that ties are frequent; zeros of both signs and NaN among floats.
 HostTensor repeated(DType t, Sizes shape, unsigned seed, int values = 9) {

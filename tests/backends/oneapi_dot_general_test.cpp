@@ -1,8 +1,8 @@
 // dot_general in tiles of local memory: against the host reference on small integers, where every order of summation
 // is exact, for all roles of dimensions, element types and sizes that are no multiples of a tile.
+#include "catalog.hpp"
 #include "oneapi_support.hpp"
 
-#include <rlx/catalog.hpp>
 #include <rlx/compile/lir.hpp>
 #include <rlx/ir/evaluate.hpp>
 #include <rlx/ops/build.hpp>
@@ -17,10 +17,6 @@ using ops::DotGeneralAttrs;
 
 class OneapiDotGeneral : public OneapiTest {
  protected:
-  static const runtime::Catalog& catalog() {
-    static const auto& c = *new runtime::Catalog(make_catalog());
-    return c;
-  }
   static HostTensor digits(DType t, const std::vector<std::int64_t>& shape, int seed) {
     HostTensor x(t, shape);
     for (std::int64_t i = 0; i < x.numel(); ++i) {

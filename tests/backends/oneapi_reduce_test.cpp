@@ -1,7 +1,7 @@
 // Reductions of few positions by teams: against the host reference, on values where every order of summation is exact.
+#include "catalog.hpp"
 #include "oneapi_support.hpp"
 
-#include <rlx/catalog.hpp>
 #include <rlx/compile/lir.hpp>
 #include <rlx/ir/evaluate.hpp>
 #include <rlx/ops/build.hpp>
@@ -18,14 +18,13 @@ class OneapiReduce : public OneapiTest {
  protected:
   /// `body` on one input of this type, which holds small whole numbers in no order.
   void check(const TensorType& t, const std::function<Values(Value)>& body) {
-    static const auto& catalog = *new runtime::Catalog(make_catalog());
     Graph g;
-    Builder b(g, catalog.operators);
+    Builder b(g, registry());
     for (const Value& v : body(b.input(t, "x"))) b.output(v, "y" + std::to_string(g.outputs().size()));
     HostTensor x(t.dtype, constant_shape(t.shape));
     for (std::int64_t i = 0; i < x.numel(); ++i) x.set_f64(i, static_cast<double>(i * 7919 % 4001) - 2000);
-    const HostValues in{x}, want = evaluate(g, catalog.operators, in);
-    const runtime::Executable e(device, g, catalog);
+    const HostValues in{x}, want = evaluate(g, registry(), in);
+    const runtime::Executable e(device, g, catalog());
     const HostValues got = e.run(in);
     for (std::size_t k = 0; k < want.size(); ++k) {
       const auto &a = std::get<HostTensor>(got[k]), &w = std::get<HostTensor>(want[k]);

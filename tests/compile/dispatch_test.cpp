@@ -1,8 +1,8 @@
 // How nodes are resolved and what the report says of them, inside loops and branches too. Targets and records are made
 // up: nothing runs.
 #include "compile/dispatch.hpp"
+#include "catalog.hpp"
 
-#include <rlx/catalog.hpp>
 #include <rlx/ir/located.hpp>
 #include <rlx/ir/text.hpp>
 #include <rlx/ops/build.hpp>
@@ -16,11 +16,6 @@
 
 namespace rlx {
 namespace {
-
-const Registry& registry() {
-  static const auto& c = *new runtime::Catalog(make_catalog());
-  return c.operators;
-}
 
 const Target target{.device = "made_up"};
 const KernelRecord softmax_record{.name = "made_up.softmax",
@@ -215,9 +210,7 @@ TEST(Dispatch, StepsOfALoopBodyStandInItsRows) {
   EXPECT_NE(std::find(steps.begin(), steps.end(), "while"), steps.end());
   EXPECT_EQ(row_of(p.report, "while").notes, std::vector<std::string>{"loop: host-polled"});
   for (const StepRow& s : p.report.steps)
-    if (s.kind == "call") {
-      EXPECT_EQ(s.provider, "handwritten");
-    }
+    if (s.kind == "call") { EXPECT_EQ(s.provider, "handwritten"); }
 }
 
 TEST(Dispatch, TracedCodeIsLocatedAtTheCallOfJit) {

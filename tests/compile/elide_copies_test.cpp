@@ -1,6 +1,7 @@
 // Which copies stay, counted in the planned program, and that programs which tempt a buffer into holding two values at
 // once still give their values.
-#include <rlx/catalog.hpp>
+#include "catalog.hpp"
+
 #include <rlx/compile/lir.hpp>
 #include <rlx/ir/evaluate.hpp>
 #include <rlx/ir/text.hpp>
@@ -13,12 +14,6 @@
 
 namespace rlx {
 namespace {
-
-const runtime::Catalog& catalog() {
-  static const auto& c = *new runtime::Catalog(make_catalog());
-  return c;
-}
-const Registry& registry() { return catalog().operators; }
 
 runtime::Executable compiled(const Graph& g) { return runtime::Executable(runtime::open_device("cpu"), g, catalog()); }
 

@@ -1,8 +1,8 @@
 // Which nodes share a kernel, and that programs which tempt fusion into a cycle or a stale read still give their
 // values.
 #include "compile/lower/fusion.hpp"
+#include "catalog.hpp"
 
-#include <rlx/catalog.hpp>
 #include <rlx/ir/evaluate.hpp>
 #include <rlx/ops/build.hpp>
 #include <rlx/runtime/backends.hpp>
@@ -14,11 +14,6 @@
 
 namespace rlx {
 namespace {
-
-const runtime::Catalog& catalog() {
-  static const auto& c = *new runtime::Catalog(make_catalog());
-  return c;
-}
 
 HostTensor ramp(std::int64_t n) {
   HostTensor t(DType::f64, {n});

@@ -1,8 +1,8 @@
 // Kernels with reductions: which of softmax, layer norm, their derivatives and their like are one kernel, and that each
 // still gives its values on every instruction level, whatever the rows' length and the number of threads.
 #include "backends/cpu/cpu_device.hpp"
+#include "catalog.hpp"
 
-#include <rlx/catalog.hpp>
 #include <rlx/compile/lir.hpp>
 #include <rlx/ir/evaluate.hpp>
 #include <rlx/ir/op.hpp>
@@ -20,11 +20,6 @@
 
 namespace rlx {
 namespace {
-
-const runtime::Catalog& catalog() {
-  static const auto& c = *new runtime::Catalog(make_catalog());
-  return c;
-}
 
 using Program = std::function<Values(ValuesIn)>;
 

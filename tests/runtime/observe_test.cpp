@@ -1,6 +1,7 @@
 // What an executable tells of its calls: the first node that makes a NaN or an infinity, the memory it held, and the
 // index that a checked call refuses.
-#include <rlx/catalog.hpp>
+#include "catalog.hpp"
+
 #include <rlx/ir/located.hpp>
 #include <rlx/ops/build.hpp>
 #include <rlx/runtime/backends.hpp>
@@ -17,11 +18,6 @@
 namespace rlx {
 namespace {
 
-const runtime::Catalog& catalog() {
-  static const auto& c = *new runtime::Catalog(make_catalog());
-  return c;
-}
-const Registry& registry() { return catalog().operators; }
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::vector<std::string> devices() {

@@ -1,7 +1,7 @@
 // Rematerialization and stopped gradients: the same values and derivatives, less kept between forward and reverse.
+#include "catalog.hpp"
 #include "support.hpp"
 
-#include <rlx/catalog.hpp>
 #include <rlx/runtime/backends.hpp>
 #include <rlx/runtime/executable.hpp>
 
@@ -96,9 +96,7 @@ TEST(Checkpoint, SimplifyLeavesTheRepetition) {
 
 TEST(Checkpoint, CompiledProgramsNeedLessMemory) {
   const auto arena = [](bool checkpoints) {
-    static const runtime::Catalog catalog = make_catalog();
-    return runtime::Executable(runtime::open_device("null"), grad(layers(16, 64, checkpoints), catalog.operators),
-                               catalog)
+    return runtime::Executable(runtime::open_device("null"), grad(layers(16, 64, checkpoints), registry()), catalog())
         .report()
         .arena_bytes;
   };
