@@ -1,10 +1,18 @@
 // The solver's sparse LU, once from nothing and then with new values in the same pattern, beside UMFPACK and KLU called
-// directly with their own defaults, whichever is faster. Ours estimates the condition and refines to the last digit
-// besides; UMFPACK refines as far as it does by default, KLU not at all.
+// directly with their own defaults and 32-bit indices, whichever is faster. Two rows each: "directly" is what a user of
+// the library writes, analysis, factorization, solve (UMFPACK refines up to twice in it, KLU does not); "checked" does
+// what ours does besides, as far as the library has it: an estimate of the condition and a step of refinement (KLU),
+// the same calls (UMFPACK, which estimates no condition). Ours refuses singular matrices, measures its solution and
+// refines it. The rows "part" say where the time goes; both sides work on the matrix as they get it, ours by rows, the
+// libraries by columns.
 //
 // Arguments: Matrix Market files of real square matrices. Without them: those of $RLX_SHARED/data/matrices and, where
 // it is set, of the folder $RLX_MATRICES (shared/data/get_matrices.sh makes it) that are large enough to be timed.
 #include "benchmarks/bench.hpp"
+#include "linalg/csc_matrix.hpp"
+#include "linalg/kernels/cpu/equilibrate.hpp"
+#include "linalg/kernels/cpu/refine.hpp"
+#include "linalg/kernels/cpu/sparse_factor.hpp"
 
 #include <rlx/formats/matrix_market.hpp>
 #include <rlx/formats/sparse.hpp>
@@ -28,33 +36,36 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Csr {
-  std::int64_t rows = 0;
-  std::vector<std::int64_t> offsets, columns;
+constexpr double no_goal = 0;
+
+/// By rows; of the transpose, by columns.
+struct Matrix {
+  std::int32_t rows = 0;
+  std::vector<std::int32_t> offsets, columns;
   std::vector<double> values;
-  linalg::CsrView<double, std::int64_t> view() const { return {rows, rows, offsets, columns, values}; }
+  linalg::CsrView<double> view() const { return {rows, rows, offsets, columns, values}; }
 };
 
-Csr read(const fs::path& file) {
+Matrix read(const fs::path& file) {
   const formats::CsrMatrix m = formats::read_matrix_market_csr(file.string());
   const auto values = m.values.as<double>();
-  return {m.rows,
-          {m.row_offsets.begin(), m.row_offsets.end()},
-          {m.columns.begin(), m.columns.end()},
-          {values.begin(), values.end()}};
+  Matrix a{static_cast<std::int32_t>(m.rows), {}, {}, {values.begin(), values.end()}};
+  a.offsets.assign(m.row_offsets.begin(), m.row_offsets.end());
+  a.columns.assign(m.columns.begin(), m.columns.end());
+  return a;
 }
 
 /// As compressed columns, which is what the libraries take.
-Csr transposed(const Csr& a) {
-  Csr t{a.rows, std::vector<std::int64_t>(a.offsets.size()), std::vector<std::int64_t>(a.columns.size()),
-        std::vector<double>(a.values.size())};
-  const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
-  for (const std::int64_t j : a.columns) ++t.offsets[at(j + 1)];
-  for (std::int64_t j = 0; j < a.rows; ++j) t.offsets[at(j + 1)] += t.offsets[at(j)];
-  std::vector<std::int64_t> next = t.offsets;
-  for (std::int64_t i = 0; i < a.rows; ++i)
-    for (std::int64_t k = a.offsets[at(i)]; k < a.offsets[at(i + 1)]; ++k) {
-      const std::int64_t to = next[at(a.columns[at(k)])]++;
+Matrix transposed(const Matrix& a) {
+  Matrix t{a.rows, std::vector<std::int32_t>(a.offsets.size()), std::vector<std::int32_t>(a.columns.size()),
+           std::vector<double>(a.values.size())};
+  const auto at = [](std::int32_t i) { return static_cast<std::size_t>(i); };
+  for (const std::int32_t j : a.columns) ++t.offsets[at(j + 1)];
+  for (std::int32_t j = 0; j < a.rows; ++j) t.offsets[at(j + 1)] += t.offsets[at(j)];
+  std::vector<std::int32_t> next = t.offsets;
+  for (std::int32_t i = 0; i < a.rows; ++i)
+    for (std::int32_t k = a.offsets[at(i)]; k < a.offsets[at(i + 1)]; ++k) {
+      const std::int32_t to = next[at(a.columns[at(k)])]++;
       t.columns[at(to)] = i;
       t.values[at(to)] = a.values[at(k)];
     }
@@ -62,109 +73,200 @@ Csr transposed(const Csr& a) {
 }
 
 struct Umfpack {
-  const Csr& a;
+  const Matrix& a;
   double control[UMFPACK_CONTROL]{};
   void *symbolic = nullptr, *numeric = nullptr;
-  explicit Umfpack(const Csr& columns) : a(columns) { umfpack_dl_defaults(control); }
+  explicit Umfpack(const Matrix& columns) : a(columns) { umfpack_di_defaults(control); }
   ~Umfpack() { clear(); }
   void clear() {
-    umfpack_dl_free_symbolic(&symbolic);
-    umfpack_dl_free_numeric(&numeric);
+    umfpack_di_free_symbolic(&symbolic);
+    umfpack_di_free_numeric(&numeric);
   }
   void analyse() {
     clear();
-    umfpack_dl_symbolic(a.rows, a.rows, a.offsets.data(), a.columns.data(), a.values.data(), &symbolic, control,
+    umfpack_di_symbolic(a.rows, a.rows, a.offsets.data(), a.columns.data(), a.values.data(), &symbolic, control,
                         nullptr);
   }
   void factor() {
-    umfpack_dl_free_numeric(&numeric);
-    umfpack_dl_numeric(a.offsets.data(), a.columns.data(), a.values.data(), symbolic, &numeric, control, nullptr);
+    umfpack_di_free_numeric(&numeric);
+    umfpack_di_numeric(a.offsets.data(), a.columns.data(), a.values.data(), symbolic, &numeric, control, nullptr);
   }
   void solve(const std::vector<double>& b, std::vector<double>& x) {
-    umfpack_dl_solve(UMFPACK_A, a.offsets.data(), a.columns.data(), a.values.data(), x.data(), b.data(), numeric,
+    umfpack_di_solve(UMFPACK_A, a.offsets.data(), a.columns.data(), a.values.data(), x.data(), b.data(), numeric,
                      control, nullptr);
   }
 };
 
 struct Klu {
-  Csr a;  // KLU's prototypes are not const
-  klu_l_common common{};
-  klu_l_symbolic* symbolic = nullptr;
-  klu_l_numeric* numeric = nullptr;
-  explicit Klu(const Csr& columns) : a(columns) { klu_l_defaults(&common); }
+  Matrix a;  // KLU's prototypes are not const
+  klu_common common{};
+  klu_symbolic* symbolic = nullptr;
+  klu_numeric* numeric = nullptr;
+  explicit Klu(const Matrix& columns) : a(columns) { klu_defaults(&common); }
   ~Klu() { clear(); }
   void clear() {
-    klu_l_free_numeric(&numeric, &common);
-    klu_l_free_symbolic(&symbolic, &common);
+    klu_free_numeric(&numeric, &common);
+    klu_free_symbolic(&symbolic, &common);
   }
   void analyse() {
     clear();
-    symbolic = klu_l_analyze(a.rows, a.offsets.data(), a.columns.data(), &common);
+    symbolic = klu_analyze(a.rows, a.offsets.data(), a.columns.data(), &common);
   }
-  void factor() { numeric = klu_l_factor(a.offsets.data(), a.columns.data(), a.values.data(), symbolic, &common); }
-  void refactor() { klu_l_refactor(a.offsets.data(), a.columns.data(), a.values.data(), symbolic, numeric, &common); }
+  void factor() {
+    klu_free_numeric(&numeric, &common);
+    numeric = klu_factor(a.offsets.data(), a.columns.data(), a.values.data(), symbolic, &common);
+  }
+  void refactor() { klu_refactor(a.offsets.data(), a.columns.data(), a.values.data(), symbolic, numeric, &common); }
   void solve(const std::vector<double>& b, std::vector<double>& x) {
     x = b;
-    klu_l_solve(symbolic, numeric, a.rows, 1, x.data(), &common);
+    klu_solve(symbolic, numeric, a.rows, 1, x.data(), &common);
+  }
+  void estimate_condition() { klu_condest(a.offsets.data(), a.values.data(), symbolic, numeric, &common); }
+  void refine(const std::vector<double>& b, std::vector<double>& x) {
+    std::vector<double> r = b;
+    const auto at = [](std::int32_t i) { return static_cast<std::size_t>(i); };
+    for (std::int32_t j = 0; j < a.rows; ++j)
+      for (std::int32_t k = a.offsets[at(j)]; k < a.offsets[at(j + 1)]; ++k)
+        r[at(a.columns[at(k)])] -= a.values[at(k)] * x[at(j)];
+    klu_solve(symbolic, numeric, a.rows, 1, r.data(), &common);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] += r[i];
   }
   /// KLU has no dense kernels: above this its factors would take minutes.
-  bool affordable() const { return symbolic && symbolic->est_flops < 2e10; }
+  bool affordable() const { return symbolic && symbolic->est_flops < 2e9; }
 };
 
-void measure(const std::string& name, const Csr& a) {
-  const Csr columns = transposed(a);
-  std::vector<double> b(static_cast<std::size_t>(a.rows)), x(b.size());
-  for (std::size_t i = 0; i < b.size(); ++i) b[i] = 1 + 0.5 * std::sin(0.01 * static_cast<double>(i));
-  Umfpack umfpack(columns);
-  Klu klu(columns);
-  klu.analyse();
-  const bool with_klu = klu.affordable();
-  std::unique_ptr<linalg::Solver> solver;
-  const linalg::SolverOptions options{.method = linalg::SolveMethod::lu};
+/// Everything that is measured about one matrix.
+class Case {
+ public:
+  Case(const std::string& name, const Matrix& a)
+      : name_(name),
+        a_(a),
+        columns_(transposed(a)),
+        umfpack_(columns_),
+        klu_(columns_),
+        b_(a.values.empty() ? 0 : static_cast<std::size_t>(a.rows)),
+        x_(b_.size()) {
+    for (std::size_t i = 0; i < b_.size(); ++i) b_[i] = 1 + 0.5 * std::sin(0.01 * static_cast<double>(i));
+    klu_.analyse();
+    with_klu_ = klu_.affordable();
+  }
 
-  const auto compare = [&](const std::string& what, const std::function<void()>& ours,
-                           const std::function<void()>& by_umfpack, const std::function<void()>& by_klu) {
-    const int repeats = a.values.size() > 500000 ? 3 : 7;
+  void measure() {
+    const auto solve_anew = [&] {
+      solver_ = std::make_unique<linalg::Solver>(a_.view(), options_);
+      solver_->solve(b_, x_);
+    };
+    const auto by_umfpack = [&] {
+      umfpack_.analyse();
+      umfpack_.factor();
+      umfpack_.solve(b_, x_);
+    };
+    const auto by_klu = [&] {
+      klu_.analyse();
+      klu_.factor();
+      klu_.solve(b_, x_);
+    };
+    const bool klu_won = compare("factor and solve", solve_anew, by_umfpack, by_klu, 0.95);
+    compare(
+        "factor and solve, checked", solve_anew, by_umfpack,
+        [&] {
+          by_klu();
+          klu_.estimate_condition();
+          klu_.refine(b_, x_);
+        },
+        0.95);
+    compare(
+        "same pattern",
+        [&] {
+          solver_->update(a_.view());
+          solver_->solve(b_, x_);
+        },
+        [&] {
+          umfpack_.factor();
+          umfpack_.solve(b_, x_);
+        },
+        [&] {
+          klu_.refactor();
+          klu_.solve(b_, x_);
+        },
+        0.95);
+    parts(klu_won);
+  }
+
+ private:
+  /// Whether KLU was the faster rival.
+  bool compare(const std::string& what, const std::function<void()>& ours, const std::function<void()>& by_umfpack,
+               const std::function<void()>& by_klu, double goal) {
     std::vector<std::function<void()>> all{ours, by_umfpack};
-    if (with_klu) all.push_back(by_klu);
-    const std::vector<double> t = bench::alternating_seconds(repeats, all);
-    const bool klu_wins = with_klu && t[2] < t[1];
+    if (with_klu_) all.push_back(by_klu);
+    const std::vector<double> t = bench::alternating_seconds(repeats(), all);
+    const bool klu_wins = with_klu_ && t[2] < t[1];
     const double rival = klu_wins ? t[2] : t[1];
-    bench::row("sparse lu, " + name + ": " + what + " (" + solver->provider() + ", rival " +
+    bench::row("sparse lu, " + name_ + ": " + what + " (" + solver_->provider() + ", rival " +
                    (klu_wins ? "klu" : "umfpack") + ")",
-               t[0] * 1e3, rival * 1e3, "ms", rival / t[0], 0.95);
-  };
-  compare(
-      "factor and solve",
-      [&] {
-        solver = std::make_unique<linalg::Solver>(a.view(), options);
-        solver->solve(b, x);
-      },
-      [&] {
-        umfpack.analyse();
-        umfpack.factor();
-        umfpack.solve(b, x);
-      },
-      [&] {
-        klu.analyse();
-        klu.factor();
-        klu.solve(b, x);
-      });
-  compare(
-      "same pattern",
-      [&] {
-        solver->update(a.view());
-        solver->solve(b, x);
-      },
-      [&] {
-        umfpack.factor();
-        umfpack.solve(b, x);
-      },
-      [&] {
-        klu.refactor();
-        klu.solve(b, x);
-      });
-}
+               t[0] * 1e3, rival * 1e3, "ms", rival / t[0], goal);
+    return klu_wins;
+  }
+
+  /// The steps of one solve alone, each in turn with the rival's.
+  void parts(bool klu) {
+    const linalg::LuLibrary library =
+        solver_->provider() == "klu" ? linalg::LuLibrary::klu : linalg::LuLibrary::umfpack;
+    const auto factor = linalg::sparse_lu(a_.view(), {.lu = library});
+    linalg::Refinement measured;
+    const std::span<const double> b(b_);
+    part(
+        "a step that makes ready: check, copy, equilibrate",
+        [&] {
+          auto m = linalg::to_csc_transposed<std::int32_t>("bench", a_.view());
+          linalg::apply_scaling(linalg::equilibrate(m), m);
+        },
+        [] {});
+    part(
+        "analysis and numeric factorization", [&] { linalg::sparse_lu(a_.view(), {.lu = library}); },
+        [&] {
+          klu ? klu_.analyse() : umfpack_.analyse();
+          klu ? klu_.factor() : umfpack_.factor();
+        });
+    part("analysis", [] {}, [&] { klu ? klu_.analyse() : umfpack_.analyse(); });
+    klu ? klu_.factor() : umfpack_.factor();
+    part(
+        "condition", [&] { factor->solve(linalg::Transpose::transpose, b, x_); },
+        [&] {
+          if (klu) klu_.estimate_condition();
+        });
+    part(
+        "solve alone", [&] { factor->solve(linalg::Transpose::none, b, x_); },
+        [&] { klu ? klu_.solve(b_, x_) : umfpack_.solve(b_, x_); });
+    part(
+        "solve and refine",
+        [&] { measured = linalg::solve_refined(*factor, a_.view(), linalg::Transpose::none, b, std::span(x_)); },
+        [&] {
+          klu ? klu_.solve(b_, x_) : umfpack_.solve(b_, x_);
+          if (klu) klu_.refine(b_, x_);
+        });
+    part(
+        "solver of the same signature: refined solve", [&] { solver_->solve(b_, x_); },
+        [&] { klu ? klu_.solve(b_, x_) : umfpack_.solve(b_, x_); });
+  }
+  void part(const std::string& what, const std::function<void()>& ours, const std::function<void()>& rival) {
+    const bench::Pair t = bench::alternating_seconds(repeats(), ours, rival);
+    bench::row("sparse lu, " + name_ + ": part, " + what, t.first * 1e3, t.second * 1e3, "ms", t.second / t.first,
+               no_goal);
+  }
+
+  int repeats() const { return a_.values.size() > 500000 ? 3 : a_.values.size() > 100000 ? 7 : 25; }
+
+  std::string name_;
+  const Matrix& a_;
+  Matrix columns_;
+  Umfpack umfpack_;
+  Klu klu_;
+  std::vector<double> b_, x_;
+  bool with_klu_ = false;
+  linalg::SolverOptions options_{.method = linalg::SolveMethod::lu};
+  std::unique_ptr<linalg::Solver> solver_;
+};
 
 std::vector<fs::path> default_files() {
   std::vector<fs::path> files;
@@ -189,6 +291,7 @@ int main(int argc, char** argv) {
   std::vector<fs::path> files(argv + 1, argv + argc);
   if (files.empty()) files = default_files();
   for (const fs::path& file : files) try {
-      measure(file.stem(), read(file));
+      const Matrix a = read(file);
+      Case(file.stem(), a).measure();
     } catch (const Error& e) { std::fprintf(stderr, "sparse_lu: %s: %s\n", file.c_str(), e.what()); }
 }

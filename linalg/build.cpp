@@ -29,15 +29,25 @@ Value sparse_lu(Value a, SparseLuAttrs attrs) { return a.builder->emit1("linalg.
 Value sparse_lu_update(Value f, Value a, SparseLuAttrs attrs) {
   return a.builder->emit1("linalg.sparse_lu_update", {f, a}, attrs);
 }
+static SparseSolution measured(std::string_view op, Value f, Value a, Value b, const SparseSolveAttrs& attrs) {
+  const Values r = b.builder->emit(op, {f, a, b}, attrs);
+  return {r[0], r[1], r[2]};
+}
+SparseSolution sparse_lu_solve_measured(Value f, Value a, Value b, SparseSolveAttrs attrs) {
+  return measured("linalg.sparse_lu_solve", f, a, b, attrs);
+}
 Value sparse_lu_solve(Value f, Value a, Value b, SparseSolveAttrs attrs) {
-  return b.builder->emit1("linalg.sparse_lu_solve", {f, a, b}, attrs);
+  return sparse_lu_solve_measured(f, a, b, attrs).x;
 }
 Value sparse_cholesky(Value a) { return a.builder->emit1("linalg.sparse_cholesky", {a}); }
 Value sparse_cholesky_update(Value f, Value a) { return a.builder->emit1("linalg.sparse_cholesky_update", {f, a}); }
-Value sparse_cholesky_solve(Value f, Value a, Value b, SparseSolveAttrs attrs) {
-  return b.builder->emit1("linalg.sparse_cholesky_solve", {f, a, b}, attrs);
+SparseSolution sparse_cholesky_solve_measured(Value f, Value a, Value b, SparseSolveAttrs attrs) {
+  return measured("linalg.sparse_cholesky_solve", f, a, b, attrs);
 }
-Value rcond(Value f) { return f.builder->emit1("linalg.rcond", {f}); }
+Value sparse_cholesky_solve(Value f, Value a, Value b, SparseSolveAttrs attrs) {
+  return sparse_cholesky_solve_measured(f, a, b, attrs).x;
+}
+Value rcond(Value f, RcondAttrs attrs) { return f.builder->emit1("linalg.rcond", {f}, attrs); }
 Value backward_error(Value a, Value x, Value b) { return b.builder->emit1("linalg.backward_error", {a, x, b}); }
 Cg cg(Value a, Value b, Value x0, CgAttrs attrs) {
   const Values r = b.builder->emit("linalg.cg", {a, b, x0}, attrs);

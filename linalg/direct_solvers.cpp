@@ -1,12 +1,11 @@
-#include <rlx/linalg/linalg.hpp>
-
-#include "linalg/kernels/cpu/suitesparse_loader.hpp"
+#include "linalg/device_kernels.hpp"
 
 namespace rlx::linalg {
 
 Plugin direct_solvers() {
-  const SuitesparseStatus& s = suitesparse_status();
-  return {"librlx_suitesparse", s.table != nullptr, s.path, s.versions, s.looked_for};
+  for (const DeviceKernels* k : device_kernels())
+    if (k->direct_solvers) return k->direct_solvers();
+  return {"sparse direct solvers", false, "", "", {"a device that has them: none is part of this build"}};
 }
 
 }  // namespace rlx::linalg

@@ -2,7 +2,7 @@
 #include <rlx/linalg/attributes.hpp>
 #include <rlx/linalg/register.hpp>
 
-#include "linalg/kernels/cpu/records.hpp"
+#include "linalg/device_kernels.hpp"
 
 namespace rlx::linalg {
 
@@ -14,7 +14,7 @@ void add_to(runtime::Catalog& catalog) {
 #define RLX_OP(attributes, constant) catalog.operators.add(constant);
 #include "linalg/ops/all_ops.inc"
 #undef RLX_OP
-  catalog.add_records("cpu", cpu_records());
+  for (const DeviceKernels* k : device_kernels()) catalog.add_records(k->device, k->records());
 }
 
 }  // namespace rlx::linalg

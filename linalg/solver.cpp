@@ -1,8 +1,8 @@
 #include <rlx/linalg/solver.hpp>
 
+#include "linalg/csc_matrix.hpp"
 #include "linalg/digits.hpp"
-#include "linalg/kernels/cpu/csc_matrix.hpp"
-#include "linalg/kernels/cpu/matrix_traits.hpp"
+#include "linalg/matrix_traits.hpp"
 #include "linalg/solver_programs.hpp"
 
 #include <rlx/ir/error.hpp>
@@ -10,14 +10,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 
 namespace rlx::linalg {
 
 namespace {
 
-constexpr double smallest_rcond = std::numeric_limits<double>::epsilon(), ill_conditioned = 1e-10;
+constexpr double smallest_rcond = std::numeric_limits<double>::epsilon();
 // Refined solutions reach 1e-15; far above that no digit of the answer can be vouched for.
 constexpr double poor_backward_error = 1e-10;
 
@@ -28,9 +27,9 @@ constexpr DType index_of = sizeof(I) == 4 ? DType::i32 : DType::i64;
 
 template <class T>
 HostTensor copied(DType t, std::span<const T> from) {
-  HostTensor to(t, {static_cast<std::int64_t>(from.size())});
-  if (!from.empty()) std::memcpy(to.mutable_data(), from.data(), from.size_bytes());
-  return to;
+  const auto to = std::make_shared_for_overwrite<T[]>(from.size());
+  std::copy(from.begin(), from.end(), to.get());
+  return HostTensor::view(t, {static_cast<std::int64_t>(from.size())}, to.get(), to);
 }
 
 template <class T>
@@ -109,7 +108,6 @@ class Solver::Impl {
     SolveMethod method = SolveMethod::lu;
     bool cholesky_refused = false;
     std::string reason, provider = "rlx";
-    double rcond = std::numeric_limits<double>::quiet_NaN();
     std::vector<std::string> warnings;
     HostValue factor;
     std::shared_ptr<const SolverPrograms> programs;
@@ -146,7 +144,6 @@ class Solver::Impl {
     std::copy(result.begin(), result.end(), x.begin());
     SolveInfo info{std::string(name(state_.method)),
                    state_.provider,
-                   state_.rcond,
                    s.backward_error,
                    s.relative_residual,
                    s.iterations,
@@ -161,6 +158,7 @@ class Solver::Impl {
   }
 
   const State& state() const { return state_; }
+  double rcond() const { return state_.programs->rcond(state_.factor); }
   DispatchReport report() const { return state_.programs->report(); }
 
  private:
@@ -236,21 +234,21 @@ class Solver::Impl {
 
   void factor(State& s, const State* old) const {
     const bool known = old && old->method == s.method && old->a.type == s.a.type;
-    s.programs = known ? old->programs : std::make_shared<const SolverPrograms>(s.method, s.a.type, options_, device_);
+    s.programs = known ? old->programs : SolverPrograms::of(s.method, s.a.type, options_, device_);
+    s.programs->compile_solve();
     if (s.method == SolveMethod::cg) return;
     Factored f = known ? s.programs->update(old->factor, s.a) : s.programs->factor(s.a);
     s.factor = std::move(f.factor);
-    s.rcond = f.rcond;
     s.provider = std::move(f.provider);
     const std::string op = s.method == SolveMethod::cholesky ? "linalg.sparse_cholesky" : "linalg.sparse_lu";
-    if (!(s.rcond >= smallest_rcond))
+    if (!(f.rcond >= smallest_rcond))
       throw NumericalError(op, 0,
                            op + ": the matrix is singular to working precision: reciprocal condition " +
-                               digits(s.rcond) + " of the equilibrated matrix");
-    if (s.rcond < ill_conditioned)
-      s.warnings.push_back("ill-conditioned: reciprocal condition " + digits(s.rcond) +
+                               digits(f.rcond) + " of the equilibrated matrix");
+    if (f.rcond < ill_conditioned)
+      s.warnings.push_back("ill-conditioned: reciprocal condition " + digits(f.rcond) +
                            " of the equilibrated matrix; about " +
-                           std::to_string(std::max(0, static_cast<int>(std::log10(s.rcond / 1.1e-16)))) +
+                           std::to_string(std::max(0, static_cast<int>(std::log10(f.rcond / 1.1e-16)))) +
                            " digits of the solution can be right");
     if (!f.reason.empty()) s.reason += "; " + f.reason;
   }
@@ -272,7 +270,7 @@ SolveInfo Solver::solve(std::span<const std::complex<double>> b, std::span<std::
 SolveMethod Solver::method() const { return impl_->state().method; }
 const std::string& Solver::reason() const { return impl_->state().reason; }
 const std::string& Solver::provider() const { return impl_->state().provider; }
-double Solver::rcond() const { return impl_->state().rcond; }
+double Solver::rcond() const { return impl_->rcond(); }
 const std::vector<std::string>& Solver::warnings() const { return impl_->state().warnings; }
 std::int64_t Solver::rows() const { return impl_->state().a.type.shape[0].constant(); }
 std::int64_t Solver::entries() const { return impl_->state().a.type.entries.constant(); }

@@ -9,10 +9,15 @@
 
 #include <algorithm>
 #include <climits>
+#include <deque>
+#include <limits>
+#include <tuple>
 
 namespace rlx::linalg {
 
 namespace {
+
+constexpr std::size_t most_known = 16;  // programs that the process keeps for solvers to come
 
 // One for the process: operators are constants, and programs keep a reference to it.
 const runtime::Catalog& catalog() {
@@ -33,10 +38,10 @@ Value relative_residual(Value a, Value x, Value b) {
   return ops::select(exact, zero, ops::div(r, ops::select(exact, ops::full_like(size, 1), size)));
 }
 
-void output_measures(Builder& b, Value a, Value x, Value right) {
+void output_solution(Builder& b, Value x, Value backward_error, Value relative_residual) {
   b.output(x, "x");
-  b.output(backward_error(a, x, right), "backward_error");
-  b.output(relative_residual(a, x, right), "relative_residual");
+  b.output(backward_error, "backward_error");
+  b.output(relative_residual, "relative_residual");
 }
 
 Type factor_type(SolveMethod method, const SparseType& a) {
@@ -45,7 +50,7 @@ Type factor_type(SolveMethod method, const SparseType& a) {
 
 void output_factor(Builder& b, Value f) {
   b.output(f, "F");
-  b.output(rcond(f), "rcond");
+  b.output(rcond(f, {.exact_below = ill_conditioned}), "rcond");
 }
 
 Graph factor_graph(SolveMethod method, const SparseType& type, LuLibrary library) {
@@ -64,6 +69,13 @@ Graph update_graph(SolveMethod method, const SparseType& type, LuLibrary library
   return g;
 }
 
+Graph condition_graph(SolveMethod method, const SparseType& type) {
+  Graph g("condition");
+  Builder b(g, catalog().operators);
+  b.output(rcond(b.input(factor_type(method, type), "F")), "rcond");
+  return g;
+}
+
 Graph direct_graph(SolveMethod method, const SparseType& type, int refine) {
   Graph g("solve");
   Builder b(g, catalog().operators);
@@ -71,8 +83,9 @@ Graph direct_graph(SolveMethod method, const SparseType& type, int refine) {
   const Value f = b.input(factor_type(method, type), "F");
   const Value a = b.input(type, "A"), right = b.input(tensor(type.dtype, {type.shape[0]}), "b");
   const SparseSolveAttrs attrs{Transpose::none, refine};
-  output_measures(b, a, cholesky ? sparse_cholesky_solve(f, a, right, attrs) : sparse_lu_solve(f, a, right, attrs),
-                  right);
+  const SparseSolution s =
+      cholesky ? sparse_cholesky_solve_measured(f, a, right, attrs) : sparse_lu_solve_measured(f, a, right, attrs);
+  output_solution(b, s.x, s.backward_error, s.relative_residual);
   return g;
 }
 
@@ -84,7 +97,7 @@ Graph cg_graph(const SparseType& type, const SolverOptions& o) {
   const std::int64_t most =
       o.max_iterations > 0 ? o.max_iterations : std::max<std::int64_t>(1000, 10 * type.shape[0].constant());
   const Cg result = cg(a, right, x0, {o.tolerance, static_cast<int>(std::min<std::int64_t>(most, INT_MAX))});
-  output_measures(b, a, result.x, right);
+  output_solution(b, result.x, backward_error(a, result.x, right), relative_residual(a, result.x, right));
   b.output(result.iterations, "iterations");
   b.output(result.residual, "residual");
   b.output(result.curvature, "curvature");
@@ -98,38 +111,86 @@ Factored factored(const HostValues& out) {
   return f;
 }
 
+// Every member is named, so that a new one does not compile until it has its place.
+bool same(const CompileOptions& a, const CompileOptions& b) {
+  const auto tied = [](const CompileOptions& o) {
+    const auto& [preference, per_operator, reproducible, checked, fuse, check_numerics] = o;
+    return std::tie(preference, per_operator, reproducible, checked, fuse, check_numerics);
+  };
+  return tied(a) == tied(b);
+}
+bool same(const SolverOptions& a, const SolverOptions& b) {
+  const auto tied = [](const SolverOptions& o) {
+    const auto& [method, device, library, refine, tolerance, max_iterations, compile] = o;
+    return std::tie(device, library, refine, tolerance, max_iterations);  // The method is what was chosen.
+  };
+  return tied(a) == tied(b) && same(a.compile, b.compile);
+}
+
 }  // namespace
 
 SolverPrograms::SolverPrograms(SolveMethod method, const SparseType& a, const SolverOptions& o,
                                std::shared_ptr<runtime::Device> device)
-    : method_(method) {
-  if (method == SolveMethod::cg) {
-    solve_.emplace(std::move(device), cg_graph(a, o), catalog(), o.compile);
-    return;
-  }
-  factor_.emplace(device, factor_graph(method, a, o.library), catalog(), o.compile);
-  make_update_ = [=, library = o.library, compile = o.compile] {
-    return runtime::Executable(device, update_graph(method, a, library), catalog(), compile);
+    : method_(method), solve_([=] {
+        return runtime::Executable(device,
+                                   method == SolveMethod::cg ? cg_graph(a, o) : direct_graph(method, a, o.refine),
+                                   catalog(), o.compile);
+      }) {
+  if (method == SolveMethod::cg) return;
+  const auto compiled = [=, compile = o.compile](auto make) {
+    return [=] { return runtime::Executable(device, make(), catalog(), compile); };
   };
-  solve_.emplace(std::move(device), direct_graph(method, a, o.refine), catalog(), o.compile);
+  factor_.emplace(compiled([=, library = o.library] { return factor_graph(method, a, library); }));
+  update_.emplace(compiled([=, library = o.library] { return update_graph(method, a, library); }));
+  condition_.emplace(compiled([=] { return condition_graph(method, a); }));
+}
+
+std::shared_ptr<const SolverPrograms> SolverPrograms::of(SolveMethod method, const SparseType& a,
+                                                         const SolverOptions& o,
+                                                         const std::shared_ptr<runtime::Device>& device) {
+  // What cg keeps between calls is as long as its vectors, and its arithmetic far more than its compilation.
+  if (method == SolveMethod::cg) return std::make_shared<const SolverPrograms>(method, a, o, device);
+  struct Known {
+    SolveMethod method;
+    SparseType type;
+    SolverOptions options;
+    std::shared_ptr<runtime::Device> device;
+    std::shared_ptr<const SolverPrograms> programs;
+  };
+  static std::mutex mutex;
+  static auto& known = *new std::deque<Known>;  // latest first
+  const std::lock_guard lock(mutex);
+  const auto at = std::find_if(known.begin(), known.end(), [&](const Known& k) {
+    return k.method == method && k.device == device && k.type == a && same(k.options, o);
+  });
+  if (at == known.end()) {
+    known.push_front({method, a, o, device, std::make_shared<const SolverPrograms>(method, a, o, device)});
+    if (known.size() > most_known) known.pop_back();
+  } else std::rotate(known.begin(), at, at + 1);
+  return known.front().programs;
 }
 
 Factored SolverPrograms::factor(const HostSparse& a) const {
   const HostValue arguments[] = {a};
-  return factored(factor_->run(arguments));
+  return factored(factor_->get().run(arguments));
 }
 
 Factored SolverPrograms::update(const HostValue& factor, const HostSparse& a) const {
   const HostValue arguments[] = {factor, a};
-  std::call_once(update_wanted_, [&] { update_.emplace(make_update_()); });
-  return factored(update_->run(arguments));
+  return factored(update_->get().run(arguments));
+}
+
+double SolverPrograms::rcond(const HostValue& factor) const {
+  if (!condition_) return std::numeric_limits<double>::quiet_NaN();
+  const HostValue arguments[] = {factor};
+  return std::get<HostTensor>(condition_->get().run(arguments)[0]).get_f64(0);
 }
 
 Solution SolverPrograms::solve(const HostValue& factor, const HostSparse& a, HostTensor b) const {
   HostValues arguments;
   if (method_ != SolveMethod::cg) arguments = {factor, a, std::move(b)};
   else arguments = {a, b, HostTensor(b.dtype(), b.shape())};
-  const HostValues out = solve_->run(arguments);
+  const HostValues out = solve_.get().run(arguments);
   const auto number = [&](std::size_t i) { return std::get<HostTensor>(out[i]).get_f64(0); };
   Solution s{std::get<HostTensor>(out[0]), number(1), number(2)};
   if (method_ == SolveMethod::cg) {
@@ -141,9 +202,9 @@ Solution SolverPrograms::solve(const HostValue& factor, const HostSparse& a, Hos
 }
 
 DispatchReport SolverPrograms::report() const {
-  if (!factor_) return solve_->report();
-  DispatchReport r = factor_->report();
-  const DispatchReport& second = solve_->report();
+  if (!factor_) return solve_.get().report();
+  DispatchReport r = factor_->get().report();
+  const DispatchReport& second = solve_.get().report();
   for (ReportRow& row : r.rows) row.value = "factor:" + row.value;
   for (ReportRow row : second.rows) {
     row.value = "solve:" + row.value;

@@ -14,7 +14,7 @@ namespace rlx::linalg {
 
 struct Factored {
   HostValue factor;
-  double rcond;
+  double rcond;                  ///< Or a bound from below, where that is above ill_conditioned.
   std::string provider, reason;  ///< Which library, and why that one; empty where the device does not say.
 };
 
@@ -26,25 +26,46 @@ struct Solution {
   double cg_curvature = 1;  ///< At most 0: that of the direction after `iterations`, so A is not positive definite.
 };
 
-/// lu, cholesky: factor A -> F, rcond; update F, A -> F, rcond; solve F, A, b -> x, backward error, relative residual.
-/// cg: solve A, b, x0 -> the same, iterations, residual of the recurrence, curvature of the last direction.
+inline constexpr double ill_conditioned = 1e-10;  ///< Reciprocal condition below which a solver warns.
+
+/// A program that is compiled when it is first wanted.
+class LazyProgram {
+ public:
+  explicit LazyProgram(std::function<runtime::Executable()> make) : make_(std::move(make)) {}
+  const runtime::Executable& get() const {
+    std::call_once(wanted_, [&] { program_.emplace(make_()); });
+    return *program_;
+  }
+
+ private:
+  std::function<runtime::Executable()> make_;
+  mutable std::once_flag wanted_;
+  mutable std::optional<runtime::Executable> program_;
+};
+
+/// lu, cholesky: factor A -> F, rcond (a bound where that is above ill_conditioned); update F, A -> the same of the
+/// next A; condition F -> rcond; solve F, A, b -> x, backward error, relative residual. cg: solve A, b, x0 -> the same,
+/// iterations, residual of the recurrence, curvature of the last direction.
 class SolverPrograms {
  public:
   SolverPrograms(SolveMethod method, const SparseType& a, const SolverOptions& options,
                  std::shared_ptr<runtime::Device> device);
+  /// Those of an earlier solver, where one asked for the same.
+  static std::shared_ptr<const SolverPrograms> of(SolveMethod method, const SparseType& a, const SolverOptions& options,
+                                                  const std::shared_ptr<runtime::Device>& device);
+  void compile_solve() const { solve_.get(); }  ///< What it throws is thrown now.
   Factored factor(const HostSparse& a) const;
   /// The same with what the factorization of an earlier matrix of this type learnt.
   Factored update(const HostValue& factor, const HostSparse& a) const;
+  double rcond(const HostValue& factor) const;  ///< An estimate; NaN for cg.
   /// `factor` is not looked at by cg, which starts from zero.
   Solution solve(const HostValue& factor, const HostSparse& a, HostTensor b) const;
   DispatchReport report() const;
 
  private:
   SolveMethod method_;
-  std::function<runtime::Executable()> make_update_{};  ///< Many a solver never updates.
-  mutable std::once_flag update_wanted_;
-  mutable std::optional<runtime::Executable> update_;
-  std::optional<runtime::Executable> factor_, solve_;
+  LazyProgram solve_;
+  std::optional<LazyProgram> factor_{}, update_{}, condition_{};
 };
 
 }  // namespace rlx::linalg

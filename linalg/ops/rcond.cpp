@@ -1,17 +1,18 @@
+#include "linalg/explained.hpp"
 #include "linalg/ops/common.hpp"
 
 namespace rlx::linalg {
 
 // Either kind of factorization: the operand's kind is checked by the constraint.
 constexpr Operand rcond_operands[] = {{"factorization", sparse_factorable, OperandKind::any}};
-constexpr Constraint<NoAttributes> rcond_constraints[] = {
+constexpr Constraint<RcondAttrs> rcond_constraints[] = {
     {"C1", "the operand is a factorization by linalg.sparse_lu or linalg.sparse_cholesky",
-     [](const NoAttributes&, const Signature& s) -> Answer {
+     [](const RcondAttrs&, const Signature& s) -> Answer {
        const auto* r = std::get_if<ResourceType>(&s.types[0]);
        return r && (r->kind == "sparse_lu" || r->kind == "sparse_cholesky");
      }}};
 
-extern const OpDef<NoAttributes> rcond_op{
+extern const OpDef<RcondAttrs> rcond_op{
     .name = "linalg.rcond",
     .doc =
         "Reciprocal condition number of the equilibrated matrix in the 1-norm, estimated from the factorization (W. "
@@ -19,10 +20,14 @@ extern const OpDef<NoAttributes> rcond_op{
         "1984; N. Higham, ACM TOMS 14, 1988).",
     .operands = rcond_operands,
     .constraints = rcond_constraints,
-    .infer = [](const NoAttributes&, const Signature&) -> Types { return {f64({})}; },
+    .infer = [](const RcondAttrs&, const Signature&) -> Types { return {f64({})}; },
     // The reference does not equilibrate: it is exact for matrices that equilibration leaves alone.
-    .meaning = Extern<NoAttributes>{[](const NoAttributes&, const ReferenceCall& c) -> HostValues {
-      const auto& a = *std::static_pointer_cast<const Dense>(c.resource(0).data);
+    .meaning = Extern<RcondAttrs>{[](const RcondAttrs&, const ReferenceCall& c) -> HostValues {
+      const auto* held = data_as<Dense>(c.resource(0).data);
+      if (!held)
+        throw ArgumentError("linalg.rcond: the factorization, " + to_string(Type(c.resource(0).type)) +
+                            ", was not made by the host reference");
+      const Dense& a = *held;
       const std::int64_t n = c.resource(0).type.shape[0].constant();
       Dense unit(a.size());
       for (std::int64_t i = 0; i < n; ++i) unit[static_cast<std::size_t>(i * n + i)] = 1;
@@ -42,6 +47,6 @@ extern const OpDef<NoAttributes> rcond_op{
     .batch = Never{"factor the matrices of a batch one by one"},
     .shard = Never{"a distributed factorization is MUMPS' business"},
     .cost = Never{"a few solves, whose cost the fill-in decides"},
-    .samples = []() -> std::vector<Sample<NoAttributes>> { return {sample<NoAttributes>({f64({})}).breaking("C1")}; }};
+    .samples = []() -> std::vector<Sample<RcondAttrs>> { return {sample<RcondAttrs>({f64({})}).breaking("C1")}; }};
 
 }  // namespace rlx::linalg

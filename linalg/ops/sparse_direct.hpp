@@ -76,7 +76,7 @@ constexpr auto update_def(std::string_view doc) {
   return factor_def<Method, 1>(doc);
 }
 
-/// linalg.<method>_solve(factorization, a, b) -> x.
+/// linalg.<method>_solve(factorization, a, b) -> x, backward error, relative residual.
 struct SolveRules {
   static const Constraint<SparseSolveAttrs> constraints[4];
   static Types infer(const SparseSolveAttrs&, const Signature& s);

@@ -98,7 +98,7 @@ void print_text(const nlohmann::json& r, const linalg::SolveInfo& info) {
                      r["dtype"].get<std::string>());
   line("method", r["reason"].get<std::string>());
   line("provider", info.provider + " on " + r["device"].get<std::string>());
-  line("rcond", info.rcond == info.rcond ? scientific(info.rcond) : "not known to " + info.method);
+  line("rcond", r["rcond"].is_number() ? scientific(r["rcond"].get<double>()) : "not known to " + info.method);
   line("backward error", scientific(info.backward_error));
   line("relative residual", scientific(info.relative_residual));
   if (r.contains("distance_from_ones"))
@@ -188,7 +188,7 @@ int Solve::run() {
   r.update({{"method", info.method},
             {"reason", solver.reason()},
             {"provider", info.provider},
-            {"rcond", number(info.rcond)},
+            {"rcond", number(solver.rcond())},
             {"backward_error", number(info.backward_error)},
             {"relative_residual", number(info.relative_residual)},
             {"iterations", info.iterations},

@@ -18,6 +18,15 @@ TEST(Explained, DataOfOthersHaveNoReason) {
   EXPECT_EQ(reason_of(nullptr), "");
 }
 
+TEST(Explained, DataAreReadAsWhatTheyWereGivenAs) {
+  const std::shared_ptr<const void> data = explained(std::make_shared<const int>(7), "because");
+  ASSERT_NE(data_as<int>(data), nullptr);
+  EXPECT_EQ(*data_as<int>(data), 7);
+  EXPECT_EQ(data_as<float>(data), nullptr);
+  EXPECT_EQ(data_as<int>(std::make_shared<const int>(7)), nullptr);
+  EXPECT_EQ(data_as<int>(nullptr), nullptr);
+}
+
 TEST(Explained, DataLiveAsLongAsTheyAreHeld) {
   auto number = std::make_shared<const int>(7);
   const std::weak_ptr<const int> watched = number;

@@ -1,5 +1,5 @@
 // What is seen in a matrix, and the method chosen for it.
-#include "linalg/kernels/cpu/matrix_traits.hpp"
+#include "linalg/matrix_traits.hpp"
 
 #include <rlx/ir/error.hpp>
 

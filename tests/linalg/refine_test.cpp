@@ -20,7 +20,8 @@ class PoorFactor final : public SparseFactor<T> {
     for (std::size_t i = 0; i < x.size(); ++i) x[i] *= 1 + (i % 2 ? error_ : -error_);
   }
   std::int64_t order() const noexcept override { return factor_->order(); }
-  double rcond() const noexcept override { return factor_->rcond(); }
+  double rcond() const override { return factor_->rcond(); }
+  double rcond_at_least() const noexcept override { return factor_->rcond_at_least(); }
   std::string_view method() const noexcept override { return "lu"; }
   std::string_view provider() const noexcept override { return "poor"; }
   std::string_view reason() const noexcept override { return "test"; }

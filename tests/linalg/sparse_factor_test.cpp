@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "equilibrated_difference.hpp"
-#include "linalg/kernels/cpu/matrix_traits.hpp"
 #include "linalg/kernels/cpu/refine.hpp"
 #include "linalg/kernels/cpu/suitesparse_loader.hpp"
+#include "linalg/matrix_traits.hpp"
 
 namespace rlx::linalg::testing {
 namespace {
@@ -41,6 +41,7 @@ void check_solutions(const std::string& name, const OwnedCsr<T>& a, const Sparse
                 right.c_str(), std::string(factor.method()).c_str(), std::string(factor.provider()).c_str(),
                 factor.rcond(), before, state.backward_error, state.componentwise_error, state.iterations, forward,
                 bound, relative_difference(best, expected), further.iterations, bound > 0.1 ? " backward only" : "");
+    EXPECT_LE(factor.rcond_at_least(), factor.rcond()) << name;
     EXPECT_LE(state.backward_error, 1e-14) << name << " " << right << " by " << factor.provider();
     EXPECT_LE(further.backward_error, 1e-14) << name << " " << right << " by " << factor.provider();
     if (bound <= 0.1) { EXPECT_LE(forward, bound) << name << " " << right << " by " << factor.provider(); }
@@ -249,6 +250,39 @@ TEST(SparseFactor, TakesManyRightSidesWideIndicesAndSharedMemory) {
   factor->solve(Transpose::none, x, std::span(x), 2);
   EXPECT_LE(relative_difference(x, {1, 1, 1, 2}), 1e-15);
   EXPECT_THROW(factor->solve(Transpose::none, x, std::span(x), 1), ArgumentError);
+}
+
+TEST(SparseFactor, WideIndicesGiveTheSameFactors) {
+  if (names_in("data/matrices", ".mtx").empty()) GTEST_SKIP() << "no folder " << shared_folder();
+  for (const std::string name : {"west0067", "young1c", "poisson3d_12_stretch"})
+    std::visit(
+        [&]<class T>(const OwnedCsr<T>& a) {
+          for (const LuLibrary library : {LuLibrary::umfpack, LuLibrary::klu}) {
+            const auto narrow = sparse_lu(a.view(), {.lu = library}),
+                       wide = sparse_lu(a.view(), {.lu = library, .wide_indices = true}),
+                       again = sparse_lu(a.view(), {.lu = library}, wide.get());
+            EXPECT_NE(again->reason().find("the analysis of a matrix of this pattern"), std::string::npos);
+            std::vector<T> b(a.rows, T(1)), x(b.size()), y(b.size());
+            for (const Transpose mode : {Transpose::none, Transpose::transpose, Transpose::conjugate_transpose}) {
+              narrow->solve(mode, b, std::span(x));
+              for (const auto* other : {wide.get(), again.get()}) {
+                other->solve(mode, b, std::span(y));
+                // The same operations, but for the order of sums in BLAS.
+                EXPECT_LE(relative_difference(y, x), 100 * unit_roundoff / narrow->rcond()) << name;
+              }
+            }
+          }
+        },
+        load_matrix(name));
+}
+
+TEST(SparseFactor, KnowsWithOneSolveThatAMatrixIsRegular) {
+  // Condition 2 and 4: bounded at once, far from any limit. Two equal rows but for 1e-12: not.
+  const auto good = from_dense<double>(3, 3, {2, 1, 0, 1, 2, 0, 0, 0, 1}),
+             poor = from_dense<double>(2, 2, {1, 1, 1, 1 + 1e-12});
+  EXPECT_GT(sparse_lu(good.view())->rcond_at_least(), 1e-6);
+  EXPECT_GT(sparse_cholesky(good.view())->rcond_at_least(), 1e-6);
+  EXPECT_LT(sparse_lu(poor.view())->rcond_at_least(), 1e-10);
 }
 
 TEST(SparseFactor, HoldsWithExtremeScales) {

@@ -13,8 +13,8 @@ while IFS= read -r hit; do
   file=${hit%%:*}
   code=${hit#*:*:}
   case $file in
-    # A default that a caller can change, and the family's registration of the records of its kernels/<device>/ folder.
-    linalg/include/rlx/linalg/solver.hpp|linalg/register.cpp|src/cli/*) continue ;;
+    # A default that a caller can change.
+    linalg/include/rlx/linalg/solver.hpp|src/cli/*) continue ;;
   esac
   [[ $code =~ ^[[:space:]]*// ]] && continue
   code=${code%%//*}

@@ -1,7 +1,8 @@
-// The 1-norm of an inverse, estimated from a few solves with the matrix and its conjugate transpose.
+// The 1-norm of an inverse: estimated from a few solves with the matrix and its conjugate transpose, or bounded by one.
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
@@ -65,5 +66,23 @@ double inverse_norm_1(std::int64_t n, Solve&& solve, SolveAdjoint&& solve_adjoin
   solve(x);
   return std::max(estimate, 2 * norm(x) / (3 * static_cast<double>(n)));
 }
+
+/// Entries uniform in (-1, 1), always the same, by SplitMix64 (G. Steele, D. Lea and C. Flood, OOPSLA 2014).
+template <class T>
+void fill_random(std::vector<T>& x) {
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    std::uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    x[i] = static_cast<double>(static_cast<std::int64_t>(z ^ (z >> 31))) * 0x1p-63;
+  }
+}
+
+/// A bound of |A^-1|_1 from z, the largest entry of A^-H x for the random x of fill_random. Each entry is the product
+/// of x with a column of A^-1, and for the column of the largest 2-norm, s, it falls below a thousandth of s with a
+/// probability of at most 0.0014 (0.002 for complex ones): the density of the product of a unit vector with x is
+/// nowhere above 1 / sqrt(2) (K. Ball, "Cube slicing in R^n", Proc. AMS 97, 1986). The 1-norm of a column is at most
+/// sqrt(n) times its 2-norm. The chance that |A^-1|_1 is k times the bound is k times smaller yet.
+inline double inverse_norm_1_at_most(std::int64_t n, double z) { return 1000 * std::sqrt(static_cast<double>(n)) * z; }
 
 }  // namespace rlx::linalg

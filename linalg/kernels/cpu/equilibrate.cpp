@@ -4,28 +4,35 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace rlx::linalg {
 
 namespace {
 
-constexpr int max_sweeps = 20;           // the distance of the logarithms from 0 halves in each
-constexpr double settled = 0.5;          // within a factor sqrt(2) of 1: finer is lost in the rounding to powers of two
-constexpr double kept = 1.5;             // settled, and half a power of two for the rounding of each of two factors
-constexpr double exponent_limit = 1000;  // a factor must be a normal number
+// Logarithms to base 2 in fixed point: integers of 1/256 are added and compared faster, and the factors are rounded to
+// powers of two anyway.
+using Log = std::int32_t;
+constexpr int fraction_bits = 8;
+constexpr Log one = 1 << fraction_bits;
 
-double power_of_two(double exponent) {
-  return std::ldexp(1.0, static_cast<int>(std::lround(std::clamp(exponent, -exponent_limit, exponent_limit))));
+constexpr int max_sweeps = 20;       // the distance of the logarithms from 0 halves in each
+constexpr Log settled = one / 2;     // within a factor sqrt(2) of 1: finer is lost in the rounding to powers of two
+constexpr Log kept = one + one / 2;  // settled, and half a power of two for the rounding of each of two factors
+constexpr Log exponent_limit = 1000 * one;  // a factor must be a normal number
+constexpr Log none = std::numeric_limits<Log>::min() / 4;
+
+double power_of_two(Log exponent) {
+  const Log whole = (std::clamp(exponent, -exponent_limit, exponent_limit) + one / 2) >> fraction_bits;
+  return std::bit_cast<double>(static_cast<std::uint64_t>(whole + 1023) << 52);
 }
 
-/// log2 of a normal number within 0.09, by its exponent and the chord over its mantissa: the factors are rounded to
-/// powers of two anyway.
-double rough_log2(double size) {
-  const auto bits = std::bit_cast<std::uint64_t>(size);
-  const auto exponent = static_cast<std::int64_t>(bits >> 52);
-  if (exponent == 0) return std::log2(size);  // subnormal
-  constexpr double mantissa = 1.0 / static_cast<double>(std::uint64_t{1} << 52);
-  return static_cast<double>(exponent - 1023) + static_cast<double>(bits & ((std::uint64_t{1} << 52) - 1)) * mantissa;
+/// log2 of a positive number within 0.09, by its exponent and the chord over its mantissa.
+Log rough_log2(double size) {
+  constexpr int mantissa_bits = 52, bias = 1023;
+  const auto bits = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(size) >> (mantissa_bits - fraction_bits));
+  if (bits < one) return static_cast<Log>(std::floor(std::log2(size) * one));  // subnormal
+  return static_cast<Log>(bits - bias * one);
 }
 
 double times_two_powers(double x, double a, double b) {
@@ -38,39 +45,40 @@ std::complex<double> times_two_powers(std::complex<double> x, double a, double b
 
 }  // namespace
 
-template <class T>
-Scaling equilibrate(const CscMatrix<T>& a, const Scaling* start) {
-  std::vector<double> size(a.value.size());
+template <class T, class Index>
+Scaling equilibrate(const CscMatrix<T, Index>& a, const Scaling* start) {
+  std::vector<Log> size(a.value.size());
   for (std::size_t k = 0; k < size.size(); ++k) size[k] = rough_log2(std::abs(a.value[k]));
-  std::vector<double> row(a.rows), col(a.cols), row_max(a.rows), col_max(a.cols);
+  std::vector<Log> row(a.rows), col(a.cols), row_max(a.rows);
   if (start) {
     std::transform(start->row.begin(), start->row.end(), row.begin(), rough_log2);  // exact of powers of two
     std::transform(start->col.begin(), start->col.end(), col.begin(), rough_log2);
   }
   for (int sweep = 0; sweep < max_sweeps; ++sweep) {
-    std::fill(row_max.begin(), row_max.end(), -INFINITY);
-    std::fill(col_max.begin(), col_max.end(), -INFINITY);
-    for (std::int64_t j = 0; j < a.cols; ++j)
-      for (std::int64_t k = a.start[j]; k < a.start[j + 1]; ++k) {
-        const double s = row[a.row[k]] + size[k] + col[j];
-        row_max[a.row[k]] = std::max(row_max[a.row[k]], s);
-        col_max[j] = std::max(col_max[j], s);
+    std::fill(row_max.begin(), row_max.end(), none);
+    Log worst = 0;
+    for (std::int64_t j = 0; j < a.cols; ++j) {
+      Log col_max = none;
+      const Log factor = col[j];
+      for (Index k = a.start[j]; k < a.start[j + 1]; ++k) {
+        const Index i = a.row[k];
+        const Log s = row[i] + size[k] + factor;
+        row_max[i] = std::max(row_max[i], s);
+        col_max = std::max(col_max, s);
       }
-    double worst = 0;
+      worst = std::max(worst, std::abs(col_max));
+      col[j] -= col_max / 2;
+    }
     for (std::int64_t i = 0; i < a.rows; ++i) {
       worst = std::max(worst, std::abs(row_max[i]));
       row[i] -= row_max[i] / 2;
     }
-    for (std::int64_t j = 0; j < a.cols; ++j) {
-      worst = std::max(worst, std::abs(col_max[j]));
-      col[j] -= col_max[j] / 2;
-    }
     if (start && sweep == 0 && worst <= kept) return *start;
     if (worst <= settled) break;
   }
-  Scaling scaling{std::move(row), std::move(col)};
-  std::transform(scaling.row.begin(), scaling.row.end(), scaling.row.begin(), power_of_two);
-  std::transform(scaling.col.begin(), scaling.col.end(), scaling.col.begin(), power_of_two);
+  Scaling scaling{std::vector<double>(a.rows), std::vector<double>(a.cols)};
+  std::transform(row.begin(), row.end(), scaling.row.begin(), power_of_two);
+  std::transform(col.begin(), col.end(), scaling.col.begin(), power_of_two);
   return scaling;
 }
 
@@ -87,23 +95,34 @@ std::vector<double> equilibrate_hermitian(const CscMatrix<T>& triangle) {
     }
   for (std::int64_t i = 0; i < n; ++i)
     if (const double pivot = diagonal[i] > 0 ? diagonal[i] : largest[i]; pivot > 0)
-      scale[i] = power_of_two(-std::log2(pivot) / 2);
+      scale[i] = power_of_two(-rough_log2(pivot) / 2);
   return scale;
 }
 
-template <class T>
-void apply_scaling(const Scaling& scaling, CscMatrix<T>& a) {
+template <class T, class Index>
+void apply_scaling(const Scaling& scaling, CscMatrix<T, Index>& a) {
+  constexpr double moderate = 0x1p500;  // the product of two such factors is a normal number
+  const auto is_moderate = [](double f) { return f <= moderate && f >= 1 / moderate; };
+  if (std::all_of(scaling.row.begin(), scaling.row.end(), is_moderate) &&
+      std::all_of(scaling.col.begin(), scaling.col.end(), is_moderate)) {
+    for (std::int64_t j = 0; j < a.cols; ++j)
+      for (Index k = a.start[j]; k < a.start[j + 1]; ++k) a.value[k] *= scaling.row[a.row[k]] * scaling.col[j];
+    return;
+  }
   for (std::int64_t j = 0; j < a.cols; ++j)
-    for (std::int64_t k = a.start[j]; k < a.start[j + 1]; ++k)
+    for (Index k = a.start[j]; k < a.start[j + 1]; ++k)
       a.value[k] = times_two_powers(a.value[k], scaling.row[a.row[k]], scaling.col[j]);
 }
 
-#define RLX_INSTANTIATE(T)                                                 \
-  template Scaling equilibrate(const CscMatrix<T>&, const Scaling*);       \
-  template std::vector<double> equilibrate_hermitian(const CscMatrix<T>&); \
-  template void apply_scaling(const Scaling&, CscMatrix<T>&);
-RLX_INSTANTIATE(double)
-RLX_INSTANTIATE(std::complex<double>)
+#define RLX_INSTANTIATE(T, I)                                           \
+  template Scaling equilibrate(const CscMatrix<T, I>&, const Scaling*); \
+  template void apply_scaling(const Scaling&, CscMatrix<T, I>&);
+RLX_INSTANTIATE(double, std::int32_t)
+RLX_INSTANTIATE(double, std::int64_t)
+RLX_INSTANTIATE(std::complex<double>, std::int32_t)
+RLX_INSTANTIATE(std::complex<double>, std::int64_t)
 #undef RLX_INSTANTIATE
+template std::vector<double> equilibrate_hermitian(const CscMatrix<double>&);
+template std::vector<double> equilibrate_hermitian(const CscMatrix<std::complex<double>>&);
 
 }  // namespace rlx::linalg

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "csc_matrix.hpp"
+#include "linalg/csc_matrix.hpp"
 
 namespace rlx::linalg {
 
@@ -16,8 +16,8 @@ struct Scaling {
 /// matrices", RAL-TR-2001-034; here on base-2 logarithms, where a product is a sum and nothing overflows.
 /// Keeps symmetry: where A is symmetric, row and col are equal. Needs a matrix without empty rows and columns. The
 /// factors of another matrix, in `start`, are kept where they do for this one.
-template <class T>
-Scaling equilibrate(const CscMatrix<T>& a, const Scaling* start = nullptr);
+template <class T, class Index>
+Scaling equilibrate(const CscMatrix<T, Index>& a, const Scaling* start = nullptr);
 
 /// For one triangle of a Hermitian matrix: diag(d) A diag(d) with a diagonal near 1, within a factor n the best such
 /// scaling for a positive definite A (A. van der Sluis, Numer. Math. 14, 1969). Where the diagonal is not positive (the
@@ -26,7 +26,7 @@ template <class T>
 std::vector<double> equilibrate_hermitian(const CscMatrix<T>& triangle);
 
 /// Replaces each a_ij by row_i a_ij col_j.
-template <class T>
-void apply_scaling(const Scaling& scaling, CscMatrix<T>& a);
+template <class T, class Index>
+void apply_scaling(const Scaling& scaling, CscMatrix<T, Index>& a);
 
 }  // namespace rlx::linalg

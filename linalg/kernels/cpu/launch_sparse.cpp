@@ -3,6 +3,7 @@
 
 #include <rlx/ir/error.hpp>
 #include <rlx/ir/memory.hpp>
+#include <rlx/ir/op.hpp>
 #include <rlx/linalg/attributes.hpp>
 
 #include "launch.hpp"
@@ -18,6 +19,15 @@ const SparseType& matrix_of(const LaunchCall& c, std::size_t operand) {
   return std::get<SparseType>(c.instance.signature.types[operand]);
 }
 
+/// The factorization that is operand 0. Another provider's is refused: its data are of a type that is not known here.
+template <class T>
+const SparseFactor<T>& factor_of(const LaunchCall& c) {
+  const ResourceValue& r = c.resources[0];
+  if (const auto* f = data_as<SparseFactor<T>>(r.data)) return *f;
+  throw ArgumentError(std::string(c.instance.op->name()) + ": the factorization, " + to_string(Type(r.type)) +
+                      ", was not made by the kernels of this device");
+}
+
 /// The csr matrix starts at buffer `first` and is operand `operand`; make(view, options) factors it.
 template <class Make>
 void factor(const LaunchCall& c, std::size_t first, std::size_t operand, Make make) {
@@ -25,8 +35,7 @@ void factor(const LaunchCall& c, std::size_t first, std::size_t operand, Make ma
   options.available_bytes = static_cast<double>(available_memory());
   if (const auto* attrs = c.instance.attrs->get_if<SparseLuAttrs>()) options.lu = attrs->library;
   for_csr(c, first, matrix_of(c, operand), [&]<class T, class Index>(const CsrView<T, Index>& a) {
-    const SparseFactor<T>* previous =
-        c.resources.empty() ? nullptr : static_cast<const SparseFactor<T>*>(c.resources[0].data.get());
+    const SparseFactor<T>* previous = c.resources.empty() ? nullptr : &factor_of<T>(c);
     std::shared_ptr<const SparseFactor<T>> f = make(a, options, previous);
     ResourceType type = std::get<ResourceType>(c.instance.results[0]);
     type.provider = f->provider();
@@ -51,23 +60,21 @@ void launch_sparse_cholesky_update(const LaunchCall& c) { factor(c, 0, 1, by_cho
 void launch_sparse_solve(const LaunchCall& c) {
   const auto& attrs = c.instance.attrs->as<SparseSolveAttrs>();
   for_csr(c, 0, matrix_of(c, 1), [&]<class T, class Index>(const CsrView<T, Index>& a) {
-    const auto& f = *std::static_pointer_cast<const SparseFactor<T>>(c.resources[0].data);
-    const std::span<const T> b = input<T>(c, 3);
-    const std::span<T> x = output<T>(c, 0);
-    if (attrs.refine == 0) f.solve(attrs.mode, b, x);
-    else {
-      RefineOptions options;
-      options.max_iterations = attrs.refine;
-      solve_refined(f, a, attrs.mode, b, x, options);
-    }
+    RefineOptions options;
+    options.max_iterations = attrs.refine;
+    const Refinement r = solve_refined(factor_of<T>(c), a, attrs.mode, input<T>(c, 3), output<T>(c, 0), options);
+    output<double>(c, 1)[0] = r.backward_error;
+    output<double>(c, 2)[0] = r.relative_residual;
   });
 }
 
 void launch_rcond(const LaunchCall& c) {
-  const ResourceValue& r = c.resources[0];
-  output<double>(c, 0)[0] = r.type.dtype == DType::c128
-                                ? std::static_pointer_cast<const SparseFactor<std::complex<double>>>(r.data)->rcond()
-                                : std::static_pointer_cast<const SparseFactor<double>>(r.data)->rcond();
+  const auto answer = [&]<class T>(const SparseFactor<T>& f) {
+    const double at_least = f.rcond_at_least();
+    return at_least >= c.instance.attrs->as<RcondAttrs>().exact_below ? at_least : f.rcond();
+  };
+  output<double>(c, 0)[0] = c.resources[0].type.dtype == DType::c128 ? answer(factor_of<std::complex<double>>(c))
+                                                                     : answer(factor_of<double>(c));
 }
 
 }  // namespace rlx::linalg

@@ -1,4 +1,4 @@
-#include "records.hpp"
+#include "linalg/device_kernels.hpp"
 
 #include "launch_dense.hpp"
 #include "launch_sparse.hpp"
@@ -25,10 +25,13 @@ KernelRecord lapack(std::string_view name, std::string_view op, Launch launch) {
   return {.name = name, .op = op, .provider = "library:LAPACK", .action = launch, .where = here};
 }
 
-}  // namespace
+Plugin suitesparse_plugin() {
+  const SuitesparseStatus& s = suitesparse_status();
+  return {"librlx_suitesparse", s.table != nullptr, s.path, s.versions, s.looked_for};
+}
 
-std::span<const KernelRecord> cpu_records() {
-  static const std::array records{
+std::span<const KernelRecord> records() {
+  static const std::array list{
       lapack("cpu.getrf", "linalg.lu", launch_lu),
       lapack("cpu.getrs", "linalg.lu_solve", launch_lu_solve),
       lapack("cpu.potrf", "linalg.cholesky", launch_cholesky),
@@ -43,7 +46,11 @@ std::span<const KernelRecord> cpu_records() {
       suitesparse("cpu.cholmod_solve", "linalg.sparse_cholesky_solve", "library:CHOLMOD", launch_sparse_solve),
       suitesparse("cpu.rcond", "linalg.rcond", "library:SuiteSparse", launch_rcond),
   };
-  return records;
+  return list;
 }
+
+}  // namespace
+
+extern const DeviceKernels cpu_kernels{"cpu", records, suitesparse_plugin};
 
 }  // namespace rlx::linalg

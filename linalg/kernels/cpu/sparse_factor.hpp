@@ -15,6 +15,8 @@ struct FactorOptions {
   LuLibrary lu = LuLibrary::automatic;
   /// Below this reciprocal condition (1-norm, of the equilibrated matrix) the matrix counts as singular; 0 accepts all.
   double smallest_rcond = std::numeric_limits<double>::epsilon();
+  /// 64-bit indices from the start; else only where 32 bits do not count the entries of the matrix or of its factors.
+  bool wide_indices = false;
   /// Memory that the factors may take: more, by the library's analysis, is a MemoryError before the work begins.
   double available_bytes = std::numeric_limits<double>::infinity();
 };
@@ -29,8 +31,11 @@ class SparseFactor {
   /// other. x and b may be the same memory. ArgumentError where a length does not fit. No refinement: see refine.hpp.
   virtual void solve(Transpose mode, std::span<const T> b, std::span<T> x, std::int64_t count = 1) const = 0;
   virtual std::int64_t order() const noexcept = 0;
-  /// An estimate of 1 / (|B|_1 |B^-1|_1) of the equilibrated matrix B, seldom above three times the true value.
-  virtual double rcond() const noexcept = 0;
+  /// An estimate of 1 / (|B|_1 |B^-1|_1) of the equilibrated matrix B, seldom above three times the true value. A few
+  /// solves on the first call.
+  virtual double rcond() const = 0;
+  /// A bound of that from below, which is known at once: of use where it lies above what is asked for. See Probe.
+  virtual double rcond_at_least() const noexcept = 0;
   virtual std::string_view method() const noexcept = 0;    ///< "lu" or "cholesky"
   virtual std::string_view provider() const noexcept = 0;  ///< "umfpack", "klu" or "cholmod"
   virtual std::string_view reason() const noexcept = 0;    ///< why this provider

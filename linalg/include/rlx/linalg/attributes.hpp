@@ -44,6 +44,14 @@ struct SparseSolveAttrs {
                  Field{"refine", &SparseSolveAttrs::refine, "most steps of iterative refinement, 0: none"}};
 };
 
+struct RcondAttrs {
+  double exact_below = 1;  ///< At and above it a bound from below will do, which costs less than the estimate.
+  bool operator==(const RcondAttrs&) const = default;
+  static constexpr auto fields =
+      std::tuple{Field{"exact_below", &RcondAttrs::exact_below,
+                       "where the answer is at least this, it may be a bound from below instead of an estimate"}};
+};
+
 struct CgAttrs {
   double tolerance = 1e-10;  ///< On |b - A x|_2 / |b|_2, by the recurrence.
   int max_iterations = 1000;

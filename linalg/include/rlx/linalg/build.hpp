@@ -38,16 +38,24 @@ RLX_API Value diagonal(Value a);
 RLX_API Value sparse_lu(Value a, SparseLuAttrs attrs = {});
 /// The factorization of `a`, for which that of a matrix of its pattern saves the analysis. Errors of sparse_lu.
 RLX_API Value sparse_lu_update(Value factorization, Value a, SparseLuAttrs attrs = {});
-/// x [n] of op(A) x = b [n] with refinement; `a` is the matrix that was factored.
+/// x [n] of op(A) x = b [n] with refinement; `a` is the matrix that was factored. The measures are f64 [], as those of
+/// backward_error and |b - op(A) x| / |b| in max norms, with the residual of the refinement.
+struct SparseSolution {
+  Value x, backward_error, relative_residual;
+};
+RLX_API SparseSolution sparse_lu_solve_measured(Value factorization, Value a, Value b, SparseSolveAttrs attrs = {});
+/// The x of that.
 RLX_API Value sparse_lu_solve(Value factorization, Value a, Value b, SparseSolveAttrs attrs = {});
 /// As sparse_lu, from the lower triangle of a Hermitian `a`. NumericalError where it is not positive definite.
 RLX_API Value sparse_cholesky(Value a);
 /// As sparse_lu_update, with the errors of sparse_cholesky.
 RLX_API Value sparse_cholesky_update(Value factorization, Value a);
-/// As sparse_lu_solve.
+/// As for sparse_lu.
+RLX_API SparseSolution sparse_cholesky_solve_measured(Value factorization, Value a, Value b,
+                                                      SparseSolveAttrs attrs = {});
 RLX_API Value sparse_cholesky_solve(Value factorization, Value a, Value b, SparseSolveAttrs attrs = {});
 /// Sparse factorization -> f64 []: an estimate of the reciprocal condition of the equilibrated matrix, 1-norm.
-RLX_API Value rcond(Value factorization);
+RLX_API Value rcond(Value factorization, RcondAttrs attrs = {});
 /// csr [m, n], x [n], b [m] -> []: |b - A x| / (|A| |x| + |b|) in max norms; f64 for f64 and c128. At least one row.
 RLX_API Value backward_error(Value a, Value x, Value b);
 /// x [n], iterations i32 [], residual [], curvature []. Not converged: residual above the tolerance. Not positive

@@ -10,7 +10,6 @@
 
 #include <complex>
 #include <concepts>
-#include <limits>
 #include <memory>
 #include <ranges>
 #include <span>
@@ -37,11 +36,10 @@ struct SolverOptions {
 
 /// How one solution came about and how good it is, in max norms.
 struct SolveInfo {
-  std::string method, provider;                             ///< "lu", "umfpack"
-  double rcond = std::numeric_limits<double>::quiet_NaN();  ///< Of the equilibrated matrix; NaN: unknown, as with cg.
-  double backward_error = 0;                                ///< |b - A x| / (|A| |x| + |b|)
-  double relative_residual = 0;                             ///< |b - A x| / |b|; 0 where both are 0
-  std::int64_t iterations = 0;                              ///< Of cg; 0 for the direct methods.
+  std::string method, provider;  ///< "lu", "umfpack"
+  double backward_error = 0;     ///< |b - A x| / (|A| |x| + |b|)
+  double relative_residual = 0;  ///< |b - A x| / |b|; 0 where both are 0
+  std::int64_t iterations = 0;   ///< Of cg; 0 for the direct methods.
   std::vector<std::string> warnings;
 };
 
@@ -79,8 +77,10 @@ class RLX_API Solver {
   SolveMethod method() const;                        ///< Never automatic.
   const std::string& reason() const;                 ///< Why this method; begins with its name.
   const std::string& provider() const;               ///< "umfpack", "klu", "cholmod"; "rlx" for cg.
-  double rcond() const;                              ///< As SolveInfo::rcond.
   const std::vector<std::string>& warnings() const;  ///< About the matrix.
+  /// An estimate of the reciprocal condition of the equilibrated matrix in the 1-norm; NaN: unknown, as with cg. Takes
+  /// a few solves: what refusals and warnings need, that the condition is far from their limits, is known for less.
+  double rcond() const;
   std::int64_t rows() const;
   std::int64_t entries() const;
   DType dtype() const;  ///< f64 or c128

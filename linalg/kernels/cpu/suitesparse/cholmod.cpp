@@ -164,7 +164,7 @@ std::unique_ptr<ProviderFactor<T>> make_cholmod(const CscMatrix<T>& upper, const
   if (l->minor >= l->n) return std::make_unique<CholmodFactor<T>>(std::move(analysis), std::move(l));
   outcome = {.status = FactorStatus::not_positive_definite, .code = common.settings.status};
   outcome.step = static_cast<std::int64_t>(l->minor);
-  outcome.row = static_cast<const std::int64_t*>(l->Perm)[l->minor];
+  outcome.col = static_cast<const std::int64_t*>(l->Perm)[l->minor];
   outcome.minor = natural_minor(a, analysis->flops);
   return nullptr;
 }

@@ -1,4 +1,4 @@
-// The plug-in's inside: one factory a library and element type.
+// The plug-in's inside: one factory a library, element and index type.
 #pragma once
 #include "../provider.hpp"
 
@@ -7,14 +7,16 @@
 namespace rlx::linalg::suitesparse {
 
 // SuiteSparse calls its 64-bit index SuiteSparse_long; on every Unix that is the type of std::int64_t.
-template <class T>
-std::unique_ptr<ProviderFactor<T>> make_umfpack(const CscMatrix<T>&, const FactorRequest&, FactorOutcome&);
-template <class T>
-std::unique_ptr<ProviderFactor<T>> make_klu(const CscMatrix<T>&, const FactorRequest&, FactorOutcome&);
+template <class T, class Index>
+std::unique_ptr<ProviderFactor<T>> make_umfpack(const CscMatrix<T, Index>&, const FactorRequest&, FactorOutcome&);
+template <class T, class Index>
+std::unique_ptr<ProviderFactor<T>> make_klu(const CscMatrix<T, Index>&, const FactorRequest&, FactorOutcome&);
 template <class T>
 std::unique_ptr<ProviderFactor<T>> make_cholmod(const CscMatrix<T>& upper, const FactorRequest&, FactorOutcome&);
-Matching btf_match(std::int64_t n, const std::int64_t* start, const std::int64_t* row);
-std::shared_ptr<const CircuitAnalysis> klu_analysis(std::int64_t n, const std::int64_t* start, const std::int64_t* row);
+template <class Index>
+Matching btf_match(Index n, const Index* start, const Index* row);
+template <class Index>
+std::shared_ptr<const CircuitAnalysis> klu_analysis(Index n, const Index* start, const Index* row);
 
 /// Refuses what the analysis says cannot fit; true where it did.
 inline bool is_too_large(double wanted_bytes, const FactorRequest& request, FactorOutcome& outcome) {
@@ -45,7 +47,10 @@ class Retired {
 };
 
 // SuiteSparse's prototypes take pointers to mutable data where they only read.
-inline std::int64_t* mutable_ptr(const std::int64_t* p) { return const_cast<std::int64_t*>(p); }
+template <class T>
+T* mutable_ptr(const T* p) {
+  return const_cast<T*>(p);
+}
 template <class T>
 double* as_doubles(const T* p) {
   return const_cast<double*>(reinterpret_cast<const double*>(p));

@@ -1,4 +1,4 @@
-// An owned compressed sparse column matrix with 64-bit indices: the form in which the providers take a matrix.
+// An owned compressed sparse column matrix: the form in which libraries of factorizations take one.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,10 +8,10 @@
 namespace rlx::linalg {
 
 /// Rows ascend within a column; no duplicates, no stored zeros, all values finite.
-template <class T>
+template <class T, class Index = std::int64_t>
 struct CscMatrix {
   std::int64_t rows = 0, cols = 0;
-  std::vector<std::int64_t> start, row;  ///< cols + 1 offsets; one row number an entry
+  std::vector<Index> start, row;  ///< cols + 1 offsets; one row number an entry
   std::vector<T> value;
   std::int64_t nnz() const noexcept { return static_cast<std::int64_t>(row.size()); }
 };
@@ -26,6 +26,11 @@ void check_csr(const std::string& op, const CsrView<T, Index>& a);
 template <class T, class Index>
 CscMatrix<T> to_csc(const std::string& op, const CsrView<T, Index>& a);
 
+/// The same of the transpose (not conjugated), for which nothing moves: rows by entries are columns of the transpose.
+/// `To` must hold the order and the number of entries.
+template <class To, class T, class Index>
+CscMatrix<T, To> to_csc_transposed(const std::string& op, const CsrView<T, Index>& a);
+
 /// The lower triangle of `a`, conjugated and transposed: the upper triangle of the Hermitian matrix of that lower one.
 template <class T, class Index>
 CscMatrix<T> hermitian_upper(const std::string& op, const CsrView<T, Index>& a);
@@ -33,9 +38,5 @@ CscMatrix<T> hermitian_upper(const std::string& op, const CsrView<T, Index>& a);
 /// The transpose (not conjugated); since it also sorts, two of them sort any matrix.
 template <class T>
 CscMatrix<T> transposed(const CscMatrix<T>& a);
-
-/// The largest column sum of absolute values.
-template <class T>
-double norm_1(const CscMatrix<T>& a);
 
 }  // namespace rlx::linalg

@@ -1,8 +1,11 @@
-#include "csc_matrix.hpp"
+#include "linalg/csc_matrix.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <rlx/ir/error.hpp>
+#include <tuple>
+#include <type_traits>
 
 namespace rlx::linalg {
 
@@ -21,6 +24,12 @@ void check_csr(const std::string& op, const CsrView<T, Index>& a) {
   if (static_cast<std::size_t>(a.row_offsets[a.rows]) != a.columns.size())
     refuse("the last row offset is " + std::to_string(a.row_offsets[a.rows]) + ", but " +
            std::to_string(a.columns.size()) + " entries are given");
+  // First without branches: the sign is set in what is negative, and in the difference where it is too large.
+  using Unsigned = std::make_unsigned_t<Index>;
+  const auto last = static_cast<Unsigned>(std::min<std::int64_t>(a.cols - 1, std::numeric_limits<Index>::max()));
+  Unsigned signs = 0;
+  for (const Index j : a.columns) signs |= static_cast<Unsigned>(j) | (last - static_cast<Unsigned>(j));
+  if (a.columns.empty() || (a.cols > 0 && static_cast<Index>(signs) >= 0)) return;
   for (const Index j : a.columns)
     if (j < 0 || j >= a.cols) refuse("column " + std::to_string(j) + " lies outside 0.." + std::to_string(a.cols - 1));
 }
@@ -28,17 +37,17 @@ void check_csr(const std::string& op, const CsrView<T, Index>& a) {
 namespace {
 
 /// Sums neighbours of the same row, drops zeros, refuses what is not finite; `m` is sorted within its columns.
-template <class T>
-void compact(const std::string& op, CscMatrix<T>& m, bool entries_are_transposed) {
-  std::int64_t out = 0, begin = 0;
+template <class T, class Index>
+void compact(const std::string& op, CscMatrix<T, Index>& m, bool entries_are_transposed) {
+  Index out = 0, begin = 0;
   for (std::int64_t j = 0; j < m.cols; ++j) {
-    const std::int64_t end = m.start[j + 1];
-    for (std::int64_t k = begin; k < end;) {
-      const std::int64_t i = m.row[k];
+    const Index end = m.start[j + 1];
+    for (Index k = begin; k < end;) {
+      const Index i = m.row[k];
       T sum{};
       for (; k < end && m.row[k] == i; ++k) sum += m.value[k];
       if (!is_finite(sum)) {
-        const auto [r, c] = entries_are_transposed ? std::pair{j, i} : std::pair{i, j};
+        const std::int64_t r = entries_are_transposed ? j : i, c = entries_are_transposed ? i : j;
         throw NumericalError(op, 0,
                              op + ": the entry in row " + std::to_string(r + 1) + ", column " + std::to_string(c + 1) +
                                  " (counted from 1) is not finite");
@@ -72,6 +81,33 @@ CscMatrix<T> to_csc(const std::string& op, const CsrView<T, Index>& a) {
       m.value[at] = a.values[k];
     }
   compact(op, m, false);
+  return m;
+}
+
+template <class To, class T, class Index>
+CscMatrix<T, To> to_csc_transposed(const std::string& op, const CsrView<T, Index>& a) {
+  check_csr(op, a);
+  CscMatrix<T, To> m{a.cols,
+                     a.rows,
+                     {a.row_offsets.begin(), a.row_offsets.end()},
+                     {a.columns.begin(), a.columns.end()},
+                     {a.values.begin(), a.values.end()}};
+  bool sorted = true;
+  for (std::int64_t i = 0; i < a.rows; ++i)
+    for (To k = m.start[i] + 1; k < m.start[i + 1]; ++k) sorted &= m.row[k - 1] < m.row[k];
+  bool plain = sorted;  // Neither zeros nor what is not finite.
+  for (const T& v : m.value) plain &= is_finite(v) & (v != T{});
+  if (plain) return m;
+  if (!sorted) {
+    std::vector<std::pair<To, T>> line;
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      line.clear();
+      for (To k = m.start[i]; k < m.start[i + 1]; ++k) line.emplace_back(m.row[k], m.value[k]);
+      std::stable_sort(line.begin(), line.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+      for (std::size_t k = 0; k < line.size(); ++k) std::tie(m.row[m.start[i] + k], m.value[m.start[i] + k]) = line[k];
+    }
+  }
+  compact(op, m, true);
   return m;
 }
 
@@ -115,20 +151,11 @@ CscMatrix<T> transposed(const CscMatrix<T>& a) {
   return m;
 }
 
-template <class T>
-double norm_1(const CscMatrix<T>& a) {
-  double largest = 0;
-  for (std::int64_t j = 0; j < a.cols; ++j) {
-    double sum = 0;
-    for (std::int64_t k = a.start[j]; k < a.start[j + 1]; ++k) sum += std::abs(a.value[k]);
-    largest = std::max(largest, sum);
-  }
-  return largest;
-}
-
-#define RLX_INSTANTIATE(T, I)                                             \
-  template void check_csr(const std::string&, const CsrView<T, I>&);      \
-  template CscMatrix<T> to_csc(const std::string&, const CsrView<T, I>&); \
+#define RLX_INSTANTIATE(T, I)                                                                      \
+  template void check_csr(const std::string&, const CsrView<T, I>&);                               \
+  template CscMatrix<T> to_csc(const std::string&, const CsrView<T, I>&);                          \
+  template CscMatrix<T, std::int32_t> to_csc_transposed(const std::string&, const CsrView<T, I>&); \
+  template CscMatrix<T, std::int64_t> to_csc_transposed(const std::string&, const CsrView<T, I>&); \
   template CscMatrix<T> hermitian_upper(const std::string&, const CsrView<T, I>&);
 RLX_INSTANTIATE(double, std::int32_t)
 RLX_INSTANTIATE(double, std::int64_t)
@@ -137,7 +164,5 @@ RLX_INSTANTIATE(std::complex<double>, std::int64_t)
 #undef RLX_INSTANTIATE
 template CscMatrix<double> transposed(const CscMatrix<double>&);
 template CscMatrix<std::complex<double>> transposed(const CscMatrix<std::complex<double>>&);
-template double norm_1(const CscMatrix<double>&);
-template double norm_1(const CscMatrix<std::complex<double>>&);
 
 }  // namespace rlx::linalg

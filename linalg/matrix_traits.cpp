@@ -1,11 +1,11 @@
-#include "matrix_traits.hpp"
+#include "linalg/matrix_traits.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <vector>
 
-#include "csc_matrix.hpp"
+#include "linalg/csc_matrix.hpp"
 
 namespace rlx::linalg {
 
