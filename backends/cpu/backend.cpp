@@ -3,6 +3,7 @@
 #include "cpu_device.hpp"
 #include "jit.hpp"
 #include "kernels.hpp"
+#include "machine.hpp"
 #include "memory.hpp"
 #include "thread_pool.hpp"
 
@@ -56,11 +57,13 @@ struct LaunchCheck : emit_llvm::CheckState {
 /// What a kernel gets: the buffers' addresses, without an allocation where they are few.
 class Addresses {
  public:
-  explicit Addresses(std::span<const KernelBuffer> buffers) {
-    if (buffers.size() > few_.size()) many_.resize(buffers.size());
+  /// `last` follows them where it is given.
+  explicit Addresses(std::span<const KernelBuffer> buffers, void* last = nullptr) {
+    if (buffers.size() >= few_.size()) many_.resize(buffers.size() + 1);
     void** const to = many_.empty() ? few_.data() : many_.data();
     for (std::size_t i = 0; i < buffers.size(); ++i)
       to[i] = static_cast<std::byte*>(buffers[i].allocation->handle) + buffers[i].byte_offset;
+    if (last) to[buffers.size()] = last;
   }
   void* const* data() const { return many_.empty() ? few_.data() : many_.data(); }
 
@@ -101,17 +104,31 @@ class CpuModule final : public runtime::Module {
   std::unique_ptr<runtime::CheckRecord> check_record() const override { return std::make_unique<Refusals>(); }
   void launch_rows(std::size_t index, std::span<const KernelBuffer> buffers, std::int64_t begin,
                    std::int64_t end) const override {
-    const emit_llvm::KernelInfo& k = kernels_.at(index);
-    if (!k.rows) throw InternalError("kernel " + k.name + " does not run by rows");
-    const Addresses addresses(buffers);
-    LaunchCheck check;  // the kernels of epilogues check nothing
-    const std::int64_t units = k.extent / k.rows;
-    reinterpret_cast<emit_llvm::KernelFunction>(code_->function(index))(addresses.data(), begin * units, end * units,
-                                                                        &check);
+    const std::int64_t units = units_of_row(index);
+    run(index, Addresses(buffers), begin * units, end * units);
+  }
+  void launch_piece(std::size_t index, std::span<const KernelBuffer> buffers, std::int64_t begin, std::int64_t end,
+                    void* base) const override {
+    constexpr std::int64_t piece = lir::piece_elements;
+    const std::int64_t units = units_of_row(index), length = kernels_.at(index).last, row = begin / length,
+                       first = row * length;
+    run(index, Addresses(buffers, base), row * units + (begin - first) / piece,
+        row * units + (end - first + piece - 1) / piece);
   }
   std::int64_t code_bytes() const override { return bytes_; }
 
  private:
+  std::int64_t units_of_row(std::size_t index) const {
+    const emit_llvm::KernelInfo& k = kernels_.at(index);
+    if (!k.rows) throw InternalError("kernel " + k.name + " does not run by rows");
+    return k.extent / k.rows;
+  }
+  /// On this thread; for kernels that check nothing.
+  void run(std::size_t index, const Addresses& addresses, std::int64_t begin, std::int64_t end) const {
+    LaunchCheck check;
+    reinterpret_cast<emit_llvm::KernelFunction>(code_->function(index))(addresses.data(), begin, end, &check);
+  }
+
   std::vector<emit_llvm::KernelInfo> kernels_;
   std::unique_ptr<LoadedCode> code_;
   std::int64_t bytes_;
@@ -138,6 +155,7 @@ class HostDevice final : public CpuDevice {
     target_.device = "cpu";
     target_.description = machine_.description();
     target_.compute = storable;
+    target_.facts = std::make_shared<CpuFacts>(machine_);
   }
 
   const Target& target() const override { return target_; }

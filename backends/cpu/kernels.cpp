@@ -20,6 +20,7 @@ std::span<const KernelRecord> kernel_records() {
                    .action = launch_dot_general,
                    .workspace = dot_general_workspace,
                    .epilogue = true,
+                   .prologue = makes_dot_general_operand,
                    .where = "backends/cpu/kernels/dot_general.cpp"},
       KernelRecord{.name = "cpu.conv",
                    .op = "conv",

@@ -3,7 +3,7 @@
 
 #include "compile/dispatch.hpp"
 #include "compile/elide_copies.hpp"
-#include "compile/fuse_epilogues.hpp"
+#include "compile/fuse_calls.hpp"
 #include "compile/lir/verify_program.hpp"
 #include "compile/lower/lower.hpp"
 #include "compile/plan_memory.hpp"
@@ -60,7 +60,7 @@ Program compile_program(const Graph& hir, const Registry& registry, const Target
     check({});
     compile::elide_copies(p.lir, d.report);
     check({});
-    if (options.fuse) compile::fuse_epilogues(p.lir, records, d.report);
+    if (options.fuse) compile::fuse_calls(p.lir, target, registry, records, d.report);
     check({});
     p.arena_bytes = compile::plan_memory(p.lir, target);
     check(compile::MemoryPlan{p.arena_bytes});

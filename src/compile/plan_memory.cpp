@@ -4,6 +4,7 @@
 #include <rlx/ir/error.hpp>
 
 #include <algorithm>
+#include <climits>
 #include <map>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace {
 struct Live {
   NodeId node;
   std::int64_t bytes;
-  int first, last;
+  int first = INT_MAX, last = -1;  ///< Steps that use it.
   std::int64_t offset = -1;
 };
 
@@ -49,14 +50,14 @@ class Planner {
   // Numbers the steps of a region in order. A buffer made outside a loop and named inside it must outlive the loop's
   // end and exist from its start, since the next trip may need what this one left.
   void number_steps(RegionId r) {
-    const Node* with_epilogue = nullptr;
-    int called = 0;
+    std::vector<const Node*> group;  // A call and the kernels that it runs: they run at one time.
+    int group_start = 0;
     for (NodeId id : g_.region(r).nodes) {
       const Node& n = g_.node(id);
       const int at = clock_++;
       if (n.op->name() == "lir.buffer") {
         const auto& a = n.attrs.as<lir::BufferAttrs>();
-        if (a.lifetime == lir::Lifetime::transient) live_[n.results[0]] = {id, size(a), at, at};
+        if (a.lifetime == lir::Lifetime::transient) live_[n.results[0]] = {id, size(a)};
         root_[n.results[0]] = n.results[0];
         depth_[n.results[0]] = static_cast<int>(loops_.size());
         continue;
@@ -64,13 +65,13 @@ class Planner {
       if (n.op->name() == "lir.view")
         root_[n.results[0]] = root_.contains(n.operands[0]) ? root_[n.operands[0]] : n.operands[0];
       for (ValueId v : n.operands) touch(v, at);
-      // A call with an epilogue and its kernel run at one time.
-      if (const auto* call = n.attrs.get_if<lir::CallAttrs>(); call && !call->epilogue.empty())
-        with_epilogue = &n, called = at;
-      else if (with_epilogue && n.op->name() == "lir.kernel") {
-        for (ValueId v : with_epilogue->operands) touch(v, at);
-        for (ValueId v : n.operands) touch(v, called);
-        with_epilogue = nullptr;
+      if (group.empty()) group_start = at;
+      if (joins_next(n)) group.push_back(&n);
+      else if (!group.empty() && !is_memory(n)) {
+        group.push_back(&n);
+        for (const Node* one : group)
+          for (ValueId v : one->operands) touch(v, group_start), touch(v, at);
+        group.clear();
       }
       if (n.op->name() == "lir.while" || n.op->name() == "lir.if") {
         loops_.push_back({at, {}});
@@ -86,6 +87,12 @@ class Planner {
     }
     if (r == Graph::top)
       for (ValueId v : g_.region(r).results) touch(v, clock_);
+  }
+
+  static bool is_memory(const Node& n) { return n.op->name() == "lir.buffer" || n.op->name() == "lir.view"; }
+  bool joins_next(const Node& n) const {
+    if (const auto* call = n.attrs.get_if<lir::CallAttrs>()) return !call->epilogue.empty();
+    return lir::is_prologue(g_, n);
   }
 
   void touch(ValueId v, int at) {

@@ -272,6 +272,8 @@ class Executable::Impl {
           return {&e_.constants_[p.index].allocation(), p.offset};
         case Place::Kind::output:
           return {&output_allocations_[p.index], p.offset};
+        case Place::Kind::none:
+          return {};
       }
       throw InternalError("a buffer without place");
     }
@@ -337,7 +339,7 @@ class Executable::Impl {
                            at(s.places[0]).byte_offset, place(s.places[0]).bytes);
           break;
         case Step::Kind::call:
-          call(e_.steps_.calls[s.index], s.first);
+          call(e_.steps_.calls[s.index], s.second, s.first);
           break;
         case Step::Kind::loop:
           loop(s);
@@ -367,6 +369,7 @@ class Executable::Impl {
 
     BufferView view(int p) const {
       const KernelBuffer b = at(p);
+      if (!b.allocation) return {nullptr, place(p).type};
       auto* base = static_cast<std::byte*>(b.allocation->handle);
       return {e_.device_->host_addressable() ? base + b.byte_offset : base, place(p).type, b.byte_offset};
     }
@@ -378,13 +381,14 @@ class Executable::Impl {
       return out;
     }
 
-    void call(const Call& c, const std::vector<Step>& after) {
+    void call(const Call& c, const std::vector<Step>& before, const std::vector<Step>& after) {
       std::vector<BufferView> in, out;
       for (int p : c.in_places) in.push_back(view(p));
       for (int p : c.out_places) out.push_back(view(p));
       std::vector<ResourceValue> used, made;
       for (int r : c.resource_slots) used.push_back(resources_[static_cast<std::size_t>(r)]);
-      const Instance instance{c.op, &c.attrs, {c.operand_types, {}, nullptr}, c.result_types, &e_.device_->target()};
+      const Instance instance{
+          c.op, &c.attrs, {c.operand_types, {}, nullptr}, c.result_types, &e_.device_->target(), !before.empty()};
       BufferView workspace;
       workspace.type = tensor(DType::u8, {c.workspace_bytes});
       workspace.data = static_cast<std::byte*>(arena_.allocation().handle) +
@@ -400,8 +404,19 @@ class Executable::Impl {
           e_.module_->launch_rows(index, places, begin / row, end / row);
         };
       }
+      std::vector<Prologue> prologues(before.empty() ? 0 : in.size());
+      for (std::size_t i = 0; i < prologues.size(); ++i)
+        if (c.prologues[i] >= 0) {
+          const Step& s = before[static_cast<std::size_t>(c.prologues[i])];
+          std::vector<KernelBuffer> read = buffers(s);
+          read.pop_back();
+          prologues[i] = [this, index = s.index, read = std::move(read)](std::int64_t begin, std::int64_t end,
+                                                                         void* base) {
+            e_.module_->launch_piece(index, read, begin, end, base);
+          };
+        }
       std::get<Launch>(c.record->action.value)(
-          {instance, in, used, out, &made, workspace, after.empty() ? nullptr : &epilogue});
+          {instance, in, used, out, &made, workspace, after.empty() ? nullptr : &epilogue, prologues});
       if (made.size() != c.made_slots.size())
         throw InternalError(std::string(c.record->name.value) + " made " + std::to_string(made.size()) + " resources");
       for (std::size_t i = 0; i < made.size(); ++i)

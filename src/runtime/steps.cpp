@@ -6,6 +6,9 @@
 #include <rlx/ir/text_reader.hpp>
 #include <rlx/ops/attributes.hpp>
 
+#include <algorithm>
+#include <utility>
+
 namespace rlx::runtime {
 namespace {
 
@@ -44,6 +47,8 @@ class Preparer {
     out_.places.push_back(std::move(p));
   }
 
+  const Place& place(int p) const { return out_.places[static_cast<std::size_t>(p)]; }
+
   int slot(ValueId v) {
     const int s = static_cast<int>(out_.resource_slots++);
     slots_[v] = s;
@@ -52,15 +57,16 @@ class Preparer {
 
   std::vector<Step> region(RegionId r) {
     std::vector<Step> steps;
-    bool epilogue = false;  // The next kernel belongs to the call before it.
+    bool epilogue = false;        // The next kernel belongs to the call before it.
+    std::vector<Step> prologues;  // Kernels that belong to the next call.
     for (NodeId id : g_.region(r).nodes) {
       const Node& n = g_.node(id);
       const std::string_view op = n.op->name();
       if (op == "lir.buffer") buffer(n);
       else if (op == "lir.view") view(n);
       else if (op == "lir.kernel") {
-        if (epilogue) join(steps.back(), kernel(n));
-        else steps.push_back(kernel(n));
+        if (epilogue) join(steps.back(), kernel(n), steps.back().first);
+        else (lir::is_prologue(g_, n) ? prologues : steps).push_back(kernel(n));
         epilogue = false;
       } else if (op == "lir.copy") {
         Step s{.kind = Step::Kind::copy, .places = places(n.operands), .info = info(n, "copy")};
@@ -68,7 +74,7 @@ class Preparer {
         s.writes = {s.places[1]};
         steps.push_back(std::move(s));
       } else if (op == "lir.call") {
-        steps.push_back(call(n));
+        steps.push_back(call(n, std::exchange(prologues, {})));
         epilogue = !n.attrs.as<lir::CallAttrs>().epilogue.empty();
       } else if (op == "lir.while") {
         Step s{.kind = Step::Kind::loop,
@@ -114,14 +120,14 @@ class Preparer {
   }
 
   /// The kernel becomes part of the call's step.
-  static void join(Step& call, Step kernel) {
+  static void join(Step& call, Step kernel, std::vector<Step>& list) {
     auto about = std::make_shared<StepInfo>(*call.info);
     about->has_infinity = about->has_infinity || kernel.info->has_infinity;
     call.info = std::move(about);
     for (int p : kernel.reads)
       if (std::find(call.writes.begin(), call.writes.end(), p) == call.writes.end()) call.reads.push_back(p);
     call.writes.insert(call.writes.end(), kernel.writes.begin(), kernel.writes.end());
-    call.first.push_back(std::move(kernel));
+    list.push_back(std::move(kernel));
   }
 
   bool holds_infinity(RegionId r) const {
@@ -155,6 +161,9 @@ class Preparer {
       case lir::Lifetime::output:
         p = {Place::Kind::output, outputs_++};
         break;
+      case lir::Lifetime::piecewise:
+        p = {Place::Kind::none};
+        break;
     }
     add_place(n.results[0], p);
   }
@@ -168,7 +177,7 @@ class Preparer {
     add_place(n.results[0], p);
   }
 
-  Step call(const Node& n) {
+  Step call(const Node& n, std::vector<Step> prologues) {
     const auto& a = n.attrs.as<lir::CallAttrs>();
     Call c;
     for (const KernelRecord& r : records_)
@@ -186,12 +195,24 @@ class Preparer {
       else (operand ? c.in_places : c.out_places).push_back(places_.at(v));
     }
     for (ValueId v : n.results) c.made_slots.push_back(slot(v));
+    if (!prologues.empty()) c.prologues.assign(c.in_places.size(), -1);
+    for (std::size_t i = 0; i < prologues.size(); ++i) {
+      const auto made = std::find(c.in_places.begin(), c.in_places.end(), prologues[i].writes[0]);
+      c.prologues[static_cast<std::size_t>(made - c.in_places.begin())] = static_cast<int>(i);
+    }
     if (c.record->workspace) {
-      const Instance instance{c.op, &c.attrs, {c.operand_types, {}, nullptr}, c.result_types, &target_};
+      const Instance instance{c.op,           &c.attrs, {c.operand_types, {}, nullptr},
+                              c.result_types, &target_, !prologues.empty()};
       c.workspace_bytes = c.record->workspace(instance);
     }
-    Step s{.kind = Step::Kind::call, .index = out_.calls.size(), .reads = c.in_places, .writes = c.out_places};
+    Step s{.kind = Step::Kind::call, .index = out_.calls.size(), .writes = c.out_places};
+    for (int p : c.in_places)
+      if (place(p).kind != Place::Kind::none) s.reads.push_back(p);
     s.info = info(n, lir::step_name(a));
+    for (Step& p : prologues) {
+      p.writes.clear();
+      join(s, std::move(p), s.second);
+    }
     out_.calls.push_back(std::move(c));
     return s;
   }

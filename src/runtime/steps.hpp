@@ -9,9 +9,9 @@
 
 namespace rlx::runtime {
 
-/// Where a buffer's bytes are.
+/// Where a buffer's bytes are; none: nowhere, a call makes it in pieces.
 struct Place {
-  enum class Kind : std::uint8_t { input, arena, constant, output } kind = Kind::arena;
+  enum class Kind : std::uint8_t { input, arena, constant, output, none } kind = Kind::arena;
   std::size_t index = 0;    ///< Of the input, constant or output.
   std::int64_t offset = 0;  ///< Bytes.
   std::int64_t bytes = 0;
@@ -34,7 +34,8 @@ struct Call {
   AnyAttrs attrs{};
   Types operand_types{}, result_types{};
   std::int64_t workspace_bytes = 0;
-  std::vector<int> in_places{}, out_places{};       ///< Indices of places.
+  std::vector<int> in_places{}, out_places{};  ///< Indices of places.
+  std::vector<int> prologues{};  ///< For each of `in_places` the place of the call's prologues, -1: it is in memory.
   std::vector<int> resource_slots{}, made_slots{};  ///< Indices of resource slots.
 };
 
@@ -44,7 +45,7 @@ struct Step {
   std::vector<int> places{};            ///< Buffers of a kernel; from and to of a copy; predicate of a branch.
   int condition = -1;                   ///< Place that a loop's condition leaves its answer in.
   std::int64_t max_trips = -1;          ///< Of a loop; -1: no bound.
-  std::vector<Step> first{}, second{};  ///< Condition and body, or then and else, or a call's epilogue.
+  std::vector<Step> first{}, second{};  ///< Condition and body, or then and else, or a call's epilogue and prologues.
   std::vector<int> reads{}, writes{};   ///< Places, of a kernel, call or copy.
   std::shared_ptr<const StepInfo> info{};
 };

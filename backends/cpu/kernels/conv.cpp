@@ -1,5 +1,6 @@
 #include "conv.hpp"
 
+#include "../machine.hpp"
 #include "../thread_pool.hpp"
 #include "matmul.hpp"
 
@@ -166,7 +167,7 @@ void launch_conv(const LaunchCall& call) {
   if (c.copies) pad(c, static_cast<const std::byte*>(call.in[0].data), byte_size(t, c.channels), workspace);
   matmul_in(workspace + padded, call.workspace.type.shape.at(0).constant() - padded, machine_of(*call.instance.target),
             problem(c, t), c.copies ? workspace : call.in[0].data, call.in[1].data, call.out[0].data,
-            c.groups == 1 ? call.epilogue : nullptr);
+            {.epilogue = c.groups == 1 ? call.epilogue : nullptr});
   if (c.groups == 1 || !call.epilogue) return;
   struct Context {
     const Epilogue& run;

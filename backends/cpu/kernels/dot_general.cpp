@@ -1,4 +1,5 @@
 // The record of dot_general: which products the packed kernel takes, and as what problem.
+#include "../machine.hpp"
 #include "matmul.hpp"
 
 #include <rlx/ir/error.hpp>
@@ -51,6 +52,11 @@ Extents extents(const DotGeneralAttrs& a, const Shape& x, const Shape& y) {
           extent(y, free_dims(y_rank, a.rhs_batch, a.rhs_contract)), extent(x, a.lhs_contract)};
 }
 
+MadeOperand made_operand(const LaunchCall& call, std::size_t o) {
+  if (call.prologues.empty() || !call.prologues[o]) return {};
+  return {&call.prologues[o], call.in[o].type.shape.back().constant()};
+}
+
 DType result_type(const Instance& i) { return std::get<TensorType>(i.results[0]).dtype; }
 
 }  // namespace
@@ -81,7 +87,28 @@ Answer accepts_dot_general(const Instance& i) {
 std::int64_t dot_general_workspace(const Instance& i) {
   const Extents e = extents(i.attrs->as<DotGeneralAttrs>(), i.signature.shape(0), i.signature.shape(1));
   return matmul_workspace(machine_of(*i.target), i.signature.dtype(0), result_type(i), e.batch.constant(),
-                          e.m.constant(), e.n.constant(), e.k.constant());
+                          e.m.constant(), e.n.constant(), e.k.constant(), 0, i.prologues);
+}
+
+Answer makes_dot_general_operand(const Instance& i, std::size_t operand) {
+  const auto& a = i.attrs->as<DotGeneralAttrs>();
+  const Shape& shape = i.signature.shape(operand);
+  const int rank = static_cast<int>(shape.size());
+  const bool left = operand == 0;
+  const std::vector<int>& contract = left ? a.lhs_contract : a.rhs_contract;
+  const std::vector<int> lanes = free_dims(rank, left ? a.lhs_batch : a.rhs_batch, contract);
+  const auto ends_row = [&](const std::vector<int>& dims) { return !dims.empty() && dims.back() == rank - 1; };
+  if (constexpr std::int64_t least = 16; shape.back().constant() < least)
+    return Answer::no("its rows have fewer than " + std::to_string(least) + " elements");
+  // A strip of the first operand has few rows, so a piece along these would be made for several strips.
+  if (!ends_row(contract) && (left || !ends_row(lanes)))
+    return Answer::no("its last dimension is not the last of those that packing follows");
+  const Extents e = extents(a, i.signature.shape(0), i.signature.shape(1));
+  const auto passes = matmul_passes(machine_of(*i.target), i.signature.dtype(0), result_type(i), e.m.constant(),
+                                    e.n.constant(), e.k.constant());
+  if (const std::int64_t times = left ? passes.first : passes.second; times > 1)
+    return Answer::no("it is packed " + std::to_string(times) + " times");
+  return true;
 }
 
 void launch_dot_general(const LaunchCall& call) {
@@ -97,7 +124,8 @@ void launch_dot_general(const LaunchCall& call) {
                         .b_columns = offsets(y, free_dims(y_rank, a.rhs_batch, a.rhs_contract)),
                         .b_depth = offsets(y, a.rhs_contract)};
   matmul_in(call.workspace.data, call.workspace.type.shape.at(0).constant(), machine_of(*call.instance.target), p,
-            call.in[0].data, call.in[1].data, call.out[0].data, call.epilogue);
+            call.in[0].data, call.in[1].data, call.out[0].data,
+            {.epilogue = call.epilogue, .a = made_operand(call, 0), .b = made_operand(call, 1)});
 }
 
 }  // namespace rlx::cpu

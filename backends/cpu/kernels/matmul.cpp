@@ -3,6 +3,7 @@
 #include "../thread_pool.hpp"
 #include "cache_sizes.hpp"
 #include "half_rows.hpp"
+#include "matmul_made.hpp"
 #include "matmul_pack.hpp"
 
 #include <algorithm>
@@ -26,14 +27,14 @@ struct Blocking {
   std::int64_t row_limit = 0;  ///< Rows that `sums` has room for; all where there are none.
   bool sums = false;           ///< C is narrower than the sums, and these are carried from depth to depth.
   int workers = 1;
-  std::int64_t panels_bytes = 0, block_bytes = 0, sums_bytes = 0;
-  std::int64_t bytes() const { return panels_bytes + workers * block_bytes + sums_bytes; }
+  std::int64_t panels_bytes = 0, block_bytes = 0, sums_bytes = 0, made_bytes = 0;  ///< block and made: of each worker.
+  std::int64_t bytes() const { return panels_bytes + workers * (block_bytes + made_bytes) + sums_bytes; }
 };
 /// Along k in one lane; the sides of C whose sums are kept; of B that is packed at a time.
 constexpr std::int64_t depth_bytes = 4096, sums_side = 1024, packed_panels_bytes = 16 << 20;
 
 Blocking blocking(const Microkernel& kernel, DType in, DType out, std::int64_t m, std::int64_t n, std::int64_t k,
-                  int workers) {
+                  int workers, bool makes) {
   Blocking b;
   const std::int64_t group = kernel.step * kernel.group, groups = divided(std::max<std::int64_t>(k, 1), group);
   b.k = divided(groups, divided(groups, depth_bytes / (kernel.unit_bytes * kernel.group))) * group;
@@ -47,6 +48,7 @@ Blocking blocking(const Microkernel& kernel, DType in, DType out, std::int64_t m
   b.panels_bytes = aligned(panel_bytes(kernel, b.k, kernel.nr) * divided(b.n, kernel.nr));
   b.block_bytes = aligned(b.rows / kernel.mr * strip_bytes(kernel, b.k));
   if (b.sums) b.sums_bytes = aligned(b.row_limit * b.n * 4);
+  if (makes) b.made_bytes = aligned(made_bytes(in, b.k, std::max(kernel.mr, kernel.nr)));
   return b;
 }
 
@@ -80,25 +82,37 @@ std::uint16_t rounded_bf16(float v) {
 /// One product of a batch.
 class Product {
  public:
-  /// `epilogue` as in Epilogue, or null; its elements count from the first product's.
-  Product(const Microkernel& kernel, const MatmulProblem& p, void* workspace, int workers, const Epilogue* epilogue)
+  Product(const Microkernel& kernel, const MatmulProblem& p, void* workspace, int workers, const MatmulKernels& kernels)
       : kernel_(kernel),
         p_(p),
-        blocking_(blocking(kernel, p.in, p.out, p.m(), p.n(), p.k(), workers)),
+        blocking_(blocking(kernel, p.in, p.out, p.m(), p.n(), p.k(), workers, kernels.makes())),
         threads_(workers),
-        epilogue_(epilogue),
+        epilogue_(kernels.epilogue),
+        made_a_(kernels.a, p.in, p.a_rows, p.a_depth, blocking_.k),
+        made_b_(kernels.b, p.in, p.b_columns, p.b_depth, blocking_.k),
         narrow_(bit_width(p.out) < 32),
         a_runs_(runs(p.a_depth)),
         b_runs_(runs(p.b_depth)) {
     panels_ = static_cast<std::byte*>(workspace);
     blocks_ = panels_ + blocking_.panels_bytes;
-    sums_ = blocks_ + blocking_.block_bytes * workers;
+    made_ = blocks_ + blocking_.block_bytes * workers;
+    sums_ = made_ + blocking_.made_bytes * workers;
     if (static_cast<double>(p.m()) * static_cast<double>(p.n()) * static_cast<double>(p.k()) < small_product)
       threads_ = 1;
   }
 
-  void run(const void* a, const void* b, void* c, std::int64_t first_element) {
-    first_ = first_element, a_ = a, b_ = b, c_ = static_cast<std::byte*>(c);
+  /// Product `q` of the batch; the kernels' elements count from the first product's.
+  void run(std::int64_t q, const void* a, const void* b, void* c) {
+    const auto at = [&](const void* x, std::int64_t offset, std::int64_t bits) {
+      return static_cast<const std::byte*>(x) + offset * bits / 8;
+    };
+    const std::int64_t a_start = p_.a_batch[static_cast<std::size_t>(q)],
+                       b_start = p_.b_batch[static_cast<std::size_t>(q)];
+    first_ = q * p_.m() * p_.n();
+    a_ = at(a, made_a_.used() ? 0 : a_start, bit_width(p_.in)),
+    b_ = at(b, made_b_.used() ? 0 : b_start, bit_width(p_.in));
+    c_ = static_cast<std::byte*>(c) + q * p_.batch_stride() * bit_width(p_.out) / 8;
+    made_a_.start(a_start), made_b_.start(b_start);
     for (n0_ = 0; n0_ < p_.n(); n0_ += blocking_.n)
       for (m0_ = 0; m0_ < p_.m(); m0_ += blocking_.row_limit) {
         m_ = std::min(blocking_.row_limit, p_.m() - m0_);
@@ -115,17 +129,30 @@ class Product {
   std::int64_t panels() const { return divided(n_, kernel_.nr); }
 
   void pack() {
-    constexpr std::int64_t panels_each = 8;
-    auto one = [this](std::int64_t task) {
-      const std::int64_t j = task * panels_each;
-      pack_panels(kernel_,
-                  source(b_, p_.b_columns, n0_ + j * kernel_.nr,
-                         std::min<std::int64_t>(panels_each * kernel_.nr, n_ - j * kernel_.nr), p_.b_depth, b_runs_),
-                  panels_ + j * panel_bytes(kernel_, k_, kernel_.nr));
+    const std::int64_t each = made_b_.used() ? made_columns / kernel_.nr : 8, tasks = divided(panels(), each);
+    std::atomic<std::int64_t> next{0};
+    auto work = [&](std::int64_t worker) {
+      for (std::int64_t t; (t = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
+        const std::int64_t j = t * each, first = n0_ + j * kernel_.nr,
+                           count = std::min(each * kernel_.nr, n_ - j * kernel_.nr);
+        std::byte* const to = panels_ + j * panel_bytes(kernel_, k_, kernel_.nr);
+        if (made_b_.used()) make_panels(first, count, made_ + worker * blocking_.made_bytes, to);
+        else pack_panels(kernel_, source(b_, p_.b_columns, first, count, p_.b_depth, b_runs_), to);
+      }
     };
     parallel_for(
-        divided(panels(), panels_each), 1, threads_,
-        [](void* f, std::int64_t begin, std::int64_t) { (*static_cast<decltype(one)*>(f))(begin); }, &one);
+        std::min<std::int64_t>(threads_, tasks), 1, threads_,
+        [](void* f, std::int64_t begin, std::int64_t) { (*static_cast<decltype(work)*>(f))(begin); }, &work);
+  }
+  void make_panels(std::int64_t first, std::int64_t count, std::byte* scratch, std::byte* to) const {
+    if (!made_b_.along_depth()) {
+      for (std::int64_t q = 0; q < k_; q += made_depths)
+        pack_panels(kernel_, made_b_.make(first, count, k0_ + q, std::min(made_depths, k_ - q), scratch), to, q, k_);
+      return;
+    }
+    for (std::int64_t j = 0; j < count; j += kernel_.nr, to += panel_bytes(kernel_, k_, kernel_.nr))
+      pack_panels(kernel_, made_b_.make(first + j, std::min<std::int64_t>(kernel_.nr, count - j), k0_, k_, scratch),
+                  to);
   }
   PackSource source(const void* base, const std::vector<std::int64_t>& lanes, std::int64_t first, std::int64_t count,
                     const std::vector<std::int64_t>& depth, const std::vector<std::int64_t>& runs) const {
@@ -150,8 +177,7 @@ class Product {
     auto work = [&](std::int64_t worker) {
       for (std::int64_t t; (t = next.fetch_add(1, std::memory_order_relaxed)) < rows * columns;) {
         const std::int64_t r = t % rows, q = t / rows;
-        block(blocks_ + worker * blocking_.block_bytes, strips * r / rows, strips * (r + 1) / rows,
-              panels() * q / columns, panels() * (q + 1) / columns);
+        block(worker, strips * r / rows, strips * (r + 1) / rows, panels() * q / columns, panels() * (q + 1) / columns);
         if (finishes && left[static_cast<std::size_t>(r)].fetch_sub(1, std::memory_order_acq_rel) == 1)
           (*epilogue_)(first_ + (m0_ + strips * r / rows * kernel_.mr) * p_.n(),
                        first_ + (m0_ + std::min(m_, strips * (r + 1) / rows * kernel_.mr)) * p_.n());
@@ -163,16 +189,19 @@ class Product {
   }
 
   /// Strips [i0, i1) times panels [j0, j1).
-  void block(std::byte* strips, std::int64_t i0, std::int64_t i1, std::int64_t j0, std::int64_t j1) {
+  void block(std::int64_t worker, std::int64_t i0, std::int64_t i1, std::int64_t j0, std::int64_t j1) {
+    std::byte* const strips = blocks_ + worker * blocking_.block_bytes;
     const std::int64_t strip = strip_bytes(kernel_, k_), panel = panel_bytes(kernel_, k_, kernel_.nr),
                        line_bytes = packed_units(kernel_, k_) / kernel_.group * kernel_.ahead_bytes,
                        last = (panels() - 1) * panel +
                               panel_bytes(kernel_, k_, kernel_.width(n_ - (panels() - 1) * kernel_.nr));
-    for (std::int64_t i = i0; i < i1; ++i)
+    for (std::int64_t i = i0; i < i1; ++i) {
+      const std::int64_t first = m0_ + i * kernel_.mr, count = std::min<std::int64_t>(kernel_.mr, m_ - i * kernel_.mr);
       pack_strip(kernel_,
-                 source(a_, p_.a_rows, m0_ + i * kernel_.mr, std::min<std::int64_t>(kernel_.mr, m_ - i * kernel_.mr),
-                        p_.a_depth, a_runs_),
+                 made_a_.used() ? made_a_.make(first, count, k0_, k_, made_ + worker * blocking_.made_bytes)
+                                : source(a_, p_.a_rows, first, count, p_.a_depth, a_runs_),
                  strips + (i - i0) * strip);
+    }
     for (std::int64_t j = j0; j < j1; ++j)
       for (std::int64_t i = i0; i < i1; ++i)
         // The first strips of a panel bring the next one.
@@ -233,9 +262,10 @@ class Product {
   Blocking blocking_;
   int threads_;
   const Epilogue* epilogue_;
+  MadeSource made_a_, made_b_;
   bool narrow_;
   std::vector<std::int64_t> a_runs_, b_runs_;
-  std::byte *panels_, *blocks_, *sums_, *c_ = nullptr;
+  std::byte *panels_, *blocks_, *made_, *sums_, *c_ = nullptr;
   const void *a_ = nullptr, *b_ = nullptr;
   std::int64_t first_ = 0;
   std::int64_t m0_ = 0, n0_ = 0, k0_ = 0, m_ = 0, n_ = 0, k_ = 0;  ///< What is packed: where it starts, its extents.
@@ -244,55 +274,50 @@ class Product {
 }  // namespace
 
 std::int64_t matmul_workspace(const Machine& machine, DType in, DType out, std::int64_t batch, std::int64_t m,
-                              std::int64_t n, std::int64_t k, int threads) {
+                              std::int64_t n, std::int64_t k, int threads, bool makes) {
   const Microkernel shape = microkernel_shape(packed_kind(in, machine), machine);
   if (whole_products(batch, m, n, k))
-    return 64 + blocking(shape, in, out, m, n, k, 1).bytes() * std::min(batch, batch_chunks);
-  return 64 + blocking(shape, in, out, m, n, k, threads ? threads : default_threads()).bytes();
+    return 64 + blocking(shape, in, out, m, n, k, 1, makes).bytes() * std::min(batch, batch_chunks);
+  return 64 + blocking(shape, in, out, m, n, k, threads ? threads : default_threads(), makes).bytes();
+}
+
+std::pair<std::int64_t, std::int64_t> matmul_passes(const Machine& machine, DType in, DType out, std::int64_t m,
+                                                    std::int64_t n, std::int64_t k) {
+  const Blocking b =
+      blocking(microkernel_shape(packed_kind(in, machine), machine), in, out, m, n, k, default_threads(), false);
+  return {divided(n, b.n), divided(m, b.row_limit)};
 }
 
 void matmul(const Machine& machine, const MatmulProblem& p, const void* a, const void* b, void* c, void* workspace,
-            int threads, const Epilogue* epilogue) {
-  const std::int64_t c_bytes = p.batch_stride() * bit_width(p.out) / 8;
+            int threads, const MatmulKernels& kernels) {
   if (p.batch() == 0 || p.m() == 0 || p.n() == 0) return;
   if (!threads) threads = default_threads();
   if (p.k() == 0) {
+    const std::int64_t bits = bit_width(p.out);
     for (std::int64_t q = 0; q < p.batch(); ++q)
       for (std::int64_t i = 0; i < p.m(); ++i)
-        std::memset(static_cast<std::byte*>(c) + q * c_bytes + i * p.row_stride() * bit_width(p.out) / 8, 0,
-                    static_cast<std::size_t>(p.n() * bit_width(p.out) / 8));
-    if (epilogue) (*epilogue)(0, p.batch() * p.m() * p.n());
+        std::memset(static_cast<std::byte*>(c) + (q * p.batch_stride() + i * p.row_stride()) * bits / 8, 0,
+                    static_cast<std::size_t>(p.n() * bits / 8));
+    if (kernels.epilogue) (*kernels.epilogue)(0, p.batch() * p.m() * p.n());
     return;
   }
   const Microkernel& kernel = microkernel(packed_kind(p.in, machine), machine);
   auto* work =
       reinterpret_cast<std::byte*>(aligned(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(workspace))));
-  const auto run = [&](std::int64_t i, std::byte* memory, int on) {
-    const auto at = [&](const void* x, std::int64_t offset) {
-      return static_cast<const std::byte*>(x) + offset * bit_width(p.in) / 8;
-    };
-    Product(kernel, p, memory, on, epilogue)
-        .run(at(a, p.a_batch[static_cast<std::size_t>(i)]), at(b, p.b_batch[static_cast<std::size_t>(i)]),
-             static_cast<std::byte*>(c) + i * c_bytes, i * p.m() * p.n());
-  };
   if (!whole_products(p.batch(), p.m(), p.n(), p.k())) {
-    for (std::int64_t i = 0; i < p.batch(); ++i) run(i, work, threads);
+    Product product(kernel, p, work, threads, kernels);
+    for (std::int64_t q = 0; q < p.batch(); ++q) product.run(q, a, b, c);
     return;
   }
-  struct Context {
-    decltype(run)& one;
-    std::byte* work;
-    std::int64_t bytes, grain;
+  const std::int64_t bytes = blocking(kernel, p.in, p.out, p.m(), p.n(), p.k(), 1, kernels.makes()).bytes(),
+                     grain = divided(p.batch(), batch_chunks);
+  auto chunk = [&](std::int64_t begin, std::int64_t end) {
+    Product product(kernel, p, work + begin / grain * bytes, 1, kernels);
+    for (std::int64_t q = begin; q < end; ++q) product.run(q, a, b, c);
   };
-  Context context{run, work, blocking(kernel, p.in, p.out, p.m(), p.n(), p.k(), 1).bytes(),
-                  divided(p.batch(), batch_chunks)};
   parallel_for(
-      p.batch(), context.grain, threads,
-      [](void* x, std::int64_t begin, std::int64_t end) {
-        const auto& t = *static_cast<const Context*>(x);
-        for (std::int64_t i = begin; i < end; ++i) t.one(i, t.work + begin / t.grain * t.bytes, 1);
-      },
-      &context);
+      p.batch(), grain, threads,
+      [](void* f, std::int64_t begin, std::int64_t end) { (*static_cast<decltype(chunk)*>(f))(begin, end); }, &chunk);
 }
 
 }  // namespace rlx::cpu

@@ -259,25 +259,25 @@ void pack_strip(const Microkernel& m, const PackSource& s, void* to) {
 }
 
 namespace {
-void pack_panel(const Microkernel& m, const PackSource& s, int width, void* to) {
-  auto* body = static_cast<std::byte*>(to) + m.column_header * width;
+void pack_panel(const Microkernel& m, const PackSource& s, int width, std::int64_t from, void* to) {
+  auto* body = static_cast<std::byte*>(to) + panel_bytes(m, from, width);
   pack_units(m, s, width, 0, body);
   if (!m.column_header) return;
   auto* start = static_cast<std::int32_t*>(to);
-  std::fill_n(start, width, 0);
+  if (from == 0) std::fill_n(start, width, 0);
   const auto* b = reinterpret_cast<const std::int8_t*>(body);
   for (std::int64_t q = 0; q < packed_units(m, s.k); ++q, b += 4 * width)
     for (int j = 0; j < width; ++j) start[j] -= 128 * (b[4 * j] + b[4 * j + 1] + b[4 * j + 2] + b[4 * j + 3]);
 }
 }  // namespace
 
-void pack_panels(const Microkernel& m, const PackSource& s, void* to) {
-  const std::int64_t apart = panel_bytes(m, s.k, m.nr), element = bit_width(s.dtype) / 8;
+void pack_panels(const Microkernel& m, const PackSource& s, void* to, std::int64_t from, std::int64_t k) {
+  const std::int64_t apart = panel_bytes(m, k, m.nr), element = bit_width(s.dtype) / 8;
   const int whole = s.count / m.nr;
   int done = 0;
   if (s.lanes_adjacent && (m.kind == PackedKind::f64 || (m.kind == PackedKind::f32 && s.dtype == DType::f32)) &&
       s.k % m.group == 0) {
-    auto* out = static_cast<std::byte*>(to);
+    auto* out = static_cast<std::byte*>(to) + panel_bytes(m, from, m.nr);
     const auto copy = [&](auto bytes) {
       copy_rows<bytes()>(s, whole, element, apart, out);
       done = whole;
@@ -300,7 +300,7 @@ void pack_panels(const Microkernel& m, const PackSource& s, void* to) {
     PackSource one = s;
     one.lanes += p * m.nr;
     one.count = std::min(m.nr, s.count - p * m.nr);
-    pack_panel(m, one, m.width(one.count), static_cast<std::byte*>(to) + p * apart);
+    pack_panel(m, one, m.width(one.count), from, static_cast<std::byte*>(to) + p * apart);
   }
 }
 

@@ -28,6 +28,9 @@ std::int64_t panel_bytes(const Microkernel& m, std::int64_t k, int width);
 /// [units][mr or width][step] elements, zeros after k; B's panels of i8_quads start with -128 times their columns'
 /// sums. The last panel is as narrow as Microkernel::width allows.
 void pack_strip(const Microkernel& m, const PackSource& s, void* to);
-void pack_panels(const Microkernel& m, const PackSource& s, void* to);
+/// `s` holds depths [from, from + s.k) of `k`; `from` is a multiple of the elements of a group, and pieces come in
+/// order.
+void pack_panels(const Microkernel& m, const PackSource& s, void* to, std::int64_t from, std::int64_t k);
+inline void pack_panels(const Microkernel& m, const PackSource& s, void* to) { pack_panels(m, s, to, 0, s.k); }
 
 }  // namespace rlx::cpu

@@ -53,6 +53,7 @@ struct KernelInfo {
   int lanes = 1;            ///< Of the last dimension; 1 where lanes go to inner loops or to nothing.
   std::int64_t rows = 0;  ///< Positions of all dimensions but the last, where the same number of units follows for each
                           ///< in order; else 0.
+  std::int64_t last = 1;  ///< Extent of the last dimension.
 };
 
 /// The kernels of `lir` in the order of their nodes, as emit_object makes them. Cheap: no code is made.

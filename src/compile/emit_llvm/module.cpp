@@ -211,7 +211,7 @@ std::string kernel_text(const Graph& lir) {
       for (bool apart : row) t.text += apart ? '1' : '0';
       t.text += ' ';
     }
-    t.text += '\n';
+    t.text += plan.piecewise ? "piecewise\n" : "\n";
   }
   return t.text;
 }

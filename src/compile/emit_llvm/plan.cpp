@@ -214,6 +214,7 @@ KernelPlan plan_kernel(const Graph& g, NodeId id, const Machine& machine) {
   p.attrs = &n.attrs.as<lir::KernelAttrs>();
   if (p.attrs->policy == lir::Policy::team)
     refuse(p.attrs->name, "the team policy has no code on the host: target.max_team_threads is 1");
+  p.piecewise = lir::is_prologue(g, n);
   const RegionId body = n.regions[0];
   if (!p.attrs->extents.empty()) {
     p.outer.assign(p.attrs->extents.begin(), p.attrs->extents.end() - 1);
@@ -243,7 +244,7 @@ KernelPlan plan_kernel(const Graph& g, NodeId id, const Machine& machine) {
         const int wider = nested == 0 ? (cost * fill < 16 ? 2 : 1) : nested <= 10 ? 8 : nested <= 20 ? 4 : 1;
         if (p.last >= 4 * wider * natural) p.lanes *= wider;
       }
-      if (p.outer.size() > 0 && p.last >= natural &&
+      if (p.outer.size() > 0 && p.last >= natural && !p.piecewise &&
           wants_tile(g, body, LaneForms(g, body, index),
                      LaneForms(g, body, g.region(body).arguments[p.outer.size() - 1])))
         p.tile = std::clamp<std::int64_t>(64 * 8 / widest, 1, std::max<std::int64_t>(1, p.outer.back()));
@@ -257,7 +258,7 @@ KernelPlan plan_kernel(const Graph& g, NodeId id, const Machine& machine) {
   std::int64_t block = std::clamp(wanted, std::min<std::int64_t>(worth, 65536), std::max<std::int64_t>(worth, 65536));
   block = (block + 63) / 64 * 64;
   if (p.lanes == 1) block = std::min(block, std::max<std::int64_t>(worth, 1));
-  p.block = std::max<std::int64_t>(1, std::min(block, p.last));
+  p.block = std::max<std::int64_t>(1, std::min(p.piecewise ? lir::piece_elements : block, p.last));
   if (p.block < p.last && p.lanes > 1) p.block = (p.block + p.lanes - 1) / p.lanes * p.lanes;
   p.blocks = p.last ? (p.last + p.block - 1) / p.block : 0;
   p.units = outer * p.blocks;
@@ -277,7 +278,7 @@ std::vector<KernelInfo> plan(const Graph& lir, const Machine& machine) {
   std::vector<KernelInfo> all;
   for (NodeId id : lir::kernels(lir)) {
     const KernelPlan p = plan_kernel(lir, id, machine);
-    all.push_back({p.attrs->name, p.units, p.grain, p.lanes, p.tile > 1 || !p.blocks ? 0 : p.units / p.blocks});
+    all.push_back({p.attrs->name, p.units, p.grain, p.lanes, p.tile > 1 || !p.blocks ? 0 : p.units / p.blocks, p.last});
   }
   return all;
 }

@@ -19,7 +19,8 @@ struct KernelPlan {
   std::int64_t tile = 1;  ///< Consecutive positions of the last outer dimension that a unit runs for each vector.
   std::int64_t units = 1;
   std::int64_t grain = 1;
-  int lanes = 1;  ///< Along the last dimension.
+  int lanes = 1;           ///< Along the last dimension.
+  bool piecewise = false;  ///< A unit is a piece of what it writes.
   std::unordered_map<NodeId, int>
       loop_lanes{};  ///< lir.reduce and independent lir.for nodes that take lanes themselves.
   /// disjoint[i][j]: buffers i and j of the kernel share no byte, whatever the caller passes.

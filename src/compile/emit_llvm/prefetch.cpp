@@ -49,7 +49,7 @@ class Finder {
       const Node& n = g_.node(id);
       if (n.op->name() != "lir.load" && n.op->name() != "lir.store") continue;
       const auto it = operand_.find(n.operands[0]);
-      if (it == operand_.end()) continue;
+      if (it == operand_.end() || (plan_.piecewise && it->second == node_.operands.back())) continue;
       const TensorType& t = g_.tensor_type(it->second);
       const std::int64_t width = bit_width(t.dtype) / 8;
       if (width == 0 || is_complex(t.dtype) || byte_size(t.dtype, t.numel().constant()) < large) continue;

@@ -18,4 +18,11 @@ std::vector<NodeId> kernels(const Graph& program) {
   return out;
 }
 
+bool is_prologue(const Graph& program, const Node& step) {
+  if (step.op->name() != "lir.kernel") return false;
+  const NodeId made = program.value(step.operands.back()).node;
+  const auto* buffer = made < 0 ? nullptr : program.node(made).attrs.get_if<BufferAttrs>();
+  return buffer && buffer->lifetime == Lifetime::piecewise;
+}
+
 }  // namespace rlx::lir

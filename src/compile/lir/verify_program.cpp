@@ -53,7 +53,7 @@ class ProgramVerifier {
   };
   struct Memory {
     std::int64_t offset = -1, bytes = 0;  // Of a transient; bytes of any root.
-    bool writable = false, transient = false;
+    bool writable = false, transient = false, piecewise = false;
   };
 
   // The buffer or input that a value is, or is a view of.
@@ -100,16 +100,20 @@ class ProgramVerifier {
       if (op == "lir.buffer") buffer(n, state);
       else if (op == "lir.view") view(n);
       else {
-        const Node* call = caller(n);
-        claim(n, call);
+        follow(n);
+        claim(n);
         if (op == "lir.while") loop(n, state);
         else if (op == "lir.if") branch(n, state);
-        else step(accesses(n), state);
-        // They run at one time: what the kernel writes must not be where the call reads.
-        if (call)
-          for (ValueId v : call->operands) intact(state, v);
+        else {
+          step(accesses(n), state);
+          // They run at one time: what a later one writes must not be where an earlier one reads.
+          for (const Node* one : group_)
+            for (ValueId v : one->operands) intact(state, v);
+        }
       }
     }
+    if (waits()) refuse("prologue", "ends a region where a call and its kernels are not complete", {});
+    group_.clear();
   }
 
   void buffer(const Node& n, State& state) {
@@ -119,7 +123,7 @@ class ProgramVerifier {
     Memory& m = memory_[static_cast<std::size_t>(v)];
     set_root(v, v);
     m = {a.offset, byte_size(t.dtype, t.numel().constant()), a.lifetime != lir::Lifetime::constant,
-         a.lifetime == lir::Lifetime::transient};
+         a.lifetime == lir::Lifetime::transient, a.lifetime == lir::Lifetime::piecewise};
     state.content[v] = m.writable && m.bytes > 0 ? Content::fresh : Content::written;
     if (!m.transient || !plan_) return;
     if (a.slab != 0 || a.offset < 0 || a.offset > plan_->arena_bytes || m.bytes > plan_->arena_bytes - a.offset)
@@ -130,19 +134,49 @@ class ProgramVerifier {
 
   void view(const Node& n) { set_root(n.results[0], root(n.operands[0])); }
 
-  // The call that runs this kernel, if one does; after such a call no other step may come.
-  const Node* caller(const Node& n) {
-    const Node* call = std::exchange(call_, nullptr);
-    if (const auto* a = n.attrs.get_if<lir::CallAttrs>(); a && !a->epilogue.empty()) call_ = &n;
-    if (!call) return nullptr;
+  // A call stands between the kernels that it runs: its prologues, and its epilogue. `group_` becomes what of these has
+  // come, this step included; it is empty where the step is on its own.
+  void follow(const Node& n) {
     const auto* kernel = n.attrs.get_if<lir::KernelAttrs>();
-    if (const std::string& wanted = call->attrs.as<lir::CallAttrs>().epilogue; !kernel || kernel->name != wanted)
-      refuse("epilogue", "comes where a call's kernel \"" + wanted + "\" was to follow", {});
-    return call;
+    const auto* call = n.attrs.get_if<lir::CallAttrs>();
+    if (!waits()) group_.clear();
+    const auto* caller = group_.empty() ? nullptr : group_.back()->attrs.get_if<lir::CallAttrs>();
+    if (caller) {
+      if (!kernel || kernel->name != caller->epilogue)
+        refuse("epilogue", "comes where a call's kernel \"" + caller->epilogue + "\" was to follow", {});
+      group_.push_back(&n);
+      return;
+    }
+    const bool prologue = is_prologue(n);
+    if (!group_.empty() && !prologue && !call) refuse("prologue", "comes where a prologue's call was to follow", {});
+    std::string names;
+    for (const Node* one : group_) names += (names.empty() ? "" : " + ") + one->attrs.as<lir::KernelAttrs>().name;
+    if (call && call->prologues != names)
+      refuse("prologue", "runs \"" + call->prologues + "\" where \"" + names + "\" stands", {});
+    for (const Node* one : group_)
+      if (call && std::count(n.operands.begin(), n.operands.begin() + call->operands, one->operands.back()) != 1)
+        refuse("prologue", "does not take what its kernel makes as an operand", {one->operands.back()});
+    if (prologue || !group_.empty() || (call && !call->epilogue.empty())) group_.push_back(&n);
+    for (std::size_t i = 0; i < n.operands.size(); ++i)
+      if (const ValueId v = n.operands[i]; is_buffer(v) && memory(root(v)).piecewise)
+        if (v != root(v) || (prologue ? i + 1 < n.operands.size()
+                                      : !call || std::none_of(group_.begin(), group_.end(), [&](const Node* one) {
+                                          return one != &n && one->operands.back() == v;
+                                        })))
+          refuse("prologue", "names a piecewise buffer that only a call and its prologue may", {v});
   }
+  /// Whether the group needs more steps.
+  bool waits() const {
+    if (group_.empty()) return false;
+    const auto* call = group_.back()->attrs.get_if<lir::CallAttrs>();
+    return call ? !call->epilogue.empty() : is_prologue(*group_.back());
+  }
+  bool is_prologue(const Node& n) const { return lir::is_prologue(g_, n); }
 
   // Each step has its row, and the row of its node knows it; a kernel that a call runs is part of the call's.
-  void claim(const Node& n, const Node* call) {
+  void claim(const Node& n) {
+    if (is_prologue(n)) return prologues_.push_back(&n);
+    const Node* call = group_.size() > 1 && !n.attrs.get_if<lir::CallAttrs>() ? group_[group_.size() - 2] : nullptr;
     const std::string name = name_of(call ? *call : n), kind = kind_of(n);
     if (!call) {
       const auto it = unclaimed_.find({kind, name});
@@ -150,6 +184,10 @@ class ProgramVerifier {
         refuse("claimed", "no lowering has reported the " + kind + " \"" + name + "\"", {});
       --it->second;
     }
+    for (const Node* p : std::exchange(prologues_, {})) row_names(*p, name);
+    row_names(n, name);
+  }
+  void row_names(const Node& n, const std::string& name) const {
     if (n.origin < 0) return;
     const auto row = static_cast<std::size_t>(n.origin);
     if (row >= report_.rows.size()) refuse("claimed", "the report has no row " + std::to_string(row), {});
@@ -298,7 +336,8 @@ class ProgramVerifier {
   std::unordered_map<ValueId, ValueId> thief_;
   std::map<std::pair<std::string, std::string>, int> unclaimed_;
   const Node* step_ = nullptr;
-  const Node* call_ = nullptr;  // The step before, where it runs the next one.
+  std::vector<const Node*> group_;      // Of a call and the kernels that it runs, those that have come.
+  std::vector<const Node*> prologues_;  // Whose call has not come.
 };
 
 }  // namespace

@@ -44,12 +44,15 @@ struct KernelAttrs {
 };
 
 /// Lifetime class of a buffer that the program makes. Transients live in the arena at `offset`; constants hold `value`;
-/// outputs are allocated for each call and handed to the caller. Inputs are the arguments of the program.
-enum class Lifetime { transient, constant, output };
+/// outputs are allocated for each call and handed to the caller. Inputs are the arguments of the program. A piecewise
+/// buffer is never whole: the kernel that writes it is a prologue of the call that reads it.
+enum class Lifetime { transient, constant, output, piecewise };
 inline std::span<const std::string_view> enum_names(Lifetime) {
-  static constexpr std::string_view names[] = {"transient", "constant", "output"};
+  static constexpr std::string_view names[] = {"transient", "constant", "output", "piecewise"};
   return names;
 }
+/// What is made of a piecewise buffer at a time: so many elements of a row (of its last dimension), or the row's last.
+constexpr std::int64_t piece_elements = 128;
 
 /// lir.buffer() -> buffer.
 struct BufferAttrs {
@@ -83,6 +86,8 @@ struct CallAttrs {
   int operands = 0;                       ///< How many of the values are operands; the rest are destination buffers.
   Types operand_types{}, result_types{};  ///< Of the operator, before sparse values were split.
   Types resources{};                      ///< Types of the resource results, in order.
+  /// Kernels just before, joined by " + ", that the call runs to make pieces of its operands as it reads them.
+  std::string prologues{};
   std::string epilogue{};  ///< Kernel that follows and that the call runs, on parts of its result that are complete.
   bool operator==(const CallAttrs&) const = default;
   static constexpr auto fields =
@@ -93,12 +98,13 @@ struct CallAttrs {
                  Field{"operand_types", &CallAttrs::operand_types, "operand types of the operator"},
                  Field{"result_types", &CallAttrs::result_types, "result types of the operator"},
                  Field{"resources", &CallAttrs::resources, "types of resource results"},
+                 Field{"prologues", &CallAttrs::prologues, "names of the kernels before it that it runs"},
                  Field{"epilogue", &CallAttrs::epilogue, "name of the kernel that follows and that it runs"}};
 };
 
-/// What reports call the step: the record, and the kernel that it runs.
+/// What reports call the step: the record, and the kernels that it runs before and after.
 inline std::string step_name(const CallAttrs& a) {
-  return a.epilogue.empty() ? a.record : a.record + " + " + a.epilogue;
+  return (a.prologues.empty() ? "" : a.prologues + " + ") + a.record + (a.epilogue.empty() ? "" : " + " + a.epilogue);
 }
 
 /// lir.while() (region condition, region body): both regions capture the buffers of the
@@ -146,6 +152,8 @@ struct CheckAttrs {
 /// The lir.kernel nodes of a program in the order of its text, those inside loops and branches where the step stands. A
 /// kernel's place in this list is its index everywhere.
 RLX_API std::vector<NodeId> kernels(const Graph& program);
+/// Whether a step is a kernel that writes a piecewise buffer, which the call after it runs.
+RLX_API bool is_prologue(const Graph& program, const Node& step);
 
 /// Adds the lir.* operators.
 RLX_API void register_ops(Registry& registry);

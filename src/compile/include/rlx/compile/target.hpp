@@ -17,6 +17,11 @@ namespace rlx {
 class Builder;
 struct Instance;
 
+/// What a backend's own records need to know of its device; each derives its form from it.
+struct DeviceFacts {
+  virtual ~DeviceFacts() = default;
+};
+
 /// Facts of one device that lowering depends on. Part of the cache key.
 struct Target {
   std::string device{};         ///< "cpu", "oneapi": the backend's folder.
@@ -32,6 +37,8 @@ struct Target {
   Answer (*expresses)(const Instance&) = nullptr;
   bool generates_code = true;  ///< False: kernels are not generated, only records run.
   bool interprets = false;     ///< MIR is run as it is by the host references; there is no LIR.
+  /// For the backend's records only: `description` says all of it that changes code.
+  std::shared_ptr<const DeviceFacts> facts{};
 };
 
 /// One operator instance as dispatch and records see it.
@@ -41,6 +48,7 @@ struct Instance {
   Signature signature;
   Types results;
   const Target* target;
+  bool prologues = false;  ///< LaunchCall::prologues will hold some.
 };
 
 /// Memory of one operand or destination of a launch. Sparse operands come as their arrays, in order.
@@ -60,6 +68,12 @@ struct ResourceValue {
 /// that result, whole rows (of its last dimension) that are complete: each row once, in any order, on any thread.
 using Epilogue = std::function<void(std::int64_t begin, std::int64_t end)>;
 
+/// A generated kernel that makes an operand of a launch, run by the launch where it reads that operand: writes elements
+/// [begin, end), which are of one row (of the last dimension), to their places in an operand that would start at
+/// `base`; and with them the rest of the pieces (lir::piece_elements) of the row that they are of. As often as one
+/// wants, on any thread.
+using Prologue = std::function<void(std::int64_t begin, std::int64_t end, void* base)>;
+
 struct LaunchCall {
   const Instance& instance;
   std::span<const BufferView> in;            ///< Tensor operands and the arrays of sparse ones, in order.
@@ -68,6 +82,8 @@ struct LaunchCall {
   std::vector<ResourceValue>* made;          ///< A launch appends its resource results.
   BufferView workspace;
   const Epilogue* epilogue = nullptr;  ///< Only for records that state so.
+  /// One for each of `in`, or none at all: what makes that operand, which then has no memory; empty where it has.
+  std::span<const Prologue> prologues{};
 };
 
 /// Runs the operator now, in the order of the queue. May throw NumericalError or DeviceError: never called from a
@@ -89,6 +105,8 @@ struct KernelRecord {
   bool deterministic = true;
   bool synchronises = false;
   bool epilogue = false;  ///< The launch runs LaunchCall::epilogue, if there is one, on the whole result.
+  /// Whether the launch takes an operand from LaunchCall::prologues, each element about once. Null: none.
+  Answer (*prologue)(const Instance&, std::size_t operand) = nullptr;
   double (*cost)(const Instance&) =
       nullptr;               ///< Seconds, roughly; chooses among several that accept. Null: first wins.
   std::string_view where{};  ///< Source file, for reports.

@@ -64,6 +64,14 @@ class Module {
     (void)index, (void)buffers, (void)begin, (void)end;
     throw InternalError("a record states an epilogue on a device that runs no kernel by rows");
   }
+  /// Runs a kernel that writes a piecewise buffer, on the calling thread, for elements [begin, end) of one row and what
+  /// is of their pieces (lir::piece_elements); `buffers` are those that it reads, and element 0 of what it writes would
+  /// be at `base`. For devices whose records state prologues.
+  virtual void launch_piece(std::size_t index, std::span<const KernelBuffer> buffers, std::int64_t begin,
+                            std::int64_t end, void* base) const {
+    (void)index, (void)buffers, (void)begin, (void)end, (void)base;
+    throw InternalError("a record states prologues on a device that runs no kernel in pieces");
+  }
 };
 
 class Device {

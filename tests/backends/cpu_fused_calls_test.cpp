@@ -1,0 +1,391 @@
+// Elementwise kernels that a product's or a convolution's call runs, on pieces of its operands and on parts of its
+// result: which join, in one step, with the bits of separate steps for any number of threads, and the values of the
+// host reference.
+#include "backends/cpu/cpu_device.hpp"
+
+#include <rlx/catalog.hpp>
+#include <rlx/ir/builder.hpp>
+#include <rlx/ir/evaluate.hpp>
+#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/build.hpp>
+#include <rlx/runtime/executable.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include <omp.h>
+
+namespace rlx {
+namespace {
+
+struct Case {
+  const char* name;
+  std::vector<TensorType> in;
+  std::function<Values(Builder&, ValuesIn)> body;
+  std::size_t steps = 1;    ///< Of the program with fusion.
+  std::size_t joined = 1;   ///< Steps that hold a call and kernels.
+  std::size_t kernels = 1;  ///< That these hold, together.
+  double tolerance = 1e-5;
+  bool special = false;  ///< NaN and infinities among the inputs.
+};
+
+Value relu(Value x) { return ops::max(x, ops::zeros_like(x)); }
+TensorType f32(Shape s) { return tensor(DType::f32, std::move(s)); }
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all{
+      {"bias_and_relu",
+       {f32({70, 90}), f32({90, 110}), f32({110})},
+       [](Builder&, ValuesIn x) {
+         return Values{relu(ops::add(ops::matmul(x[0], x[1]), ops::broadcast_to(x[2], {70, 110})))};
+       }},
+      {"flat",  // every operand has the result's shape
+       {f32({70, 90}), f32({90, 110}), f32({70, 110})},
+       [](Builder&, ValuesIn x) { return Values{ops::tanh(ops::add(ops::matmul(x[0], x[1]), x[2]))}; }},
+      {"several_blocks_of_rows",
+       {f32({900, 300}), f32({300, 70}), f32({70})},
+       [](Builder&, ValuesIn x) {
+         return Values{ops::add(ops::matmul(x[0], x[1]), ops::broadcast_to(x[2], {900, 70}))};
+       }},
+      {"few_rows",  // columns are shared among threads
+       {f32({20, 500}), f32({500, 3000}), f32({3000})},
+       [](Builder&, ValuesIn x) {
+         return Values{relu(ops::add(ops::matmul(x[0], x[1]), ops::broadcast_to(x[2], {20, 3000})))};
+       }},
+      {"deep",  // several blocks along k
+       {f32({40, 5000}), f32({5000, 60}), f32({60})},
+       [](Builder&, ValuesIn x) {
+         return Values{relu(ops::add(ops::matmul(x[0], x[1]), ops::broadcast_to(x[2], {40, 60})))};
+       },
+       1,
+       1,
+       1,
+       1e-4},
+      {"batch",
+       {f32({37, 20, 30}), f32({37, 30, 40}), f32({40})},
+       [](Builder&, ValuesIn x) {
+         return Values{ops::add(ops::matmul(x[0], x[1]), ops::broadcast_to(x[2], {37, 20, 40}))};
+       }},
+      {"other_type",
+       {f32({70, 90}), f32({90, 110})},
+       [](Builder&, ValuesIn x) { return Values{ops::convert(ops::matmul(x[0], x[1]), DType::f64)}; }},
+      {"two_results",
+       {f32({70, 90}), f32({90, 110}), f32({110})},
+       [](Builder&, ValuesIn x) {
+         const Value y = ops::matmul(x[0], x[1]);
+         return Values{y, relu(y)};
+       }},
+      {"bf16",
+       {tensor(DType::bf16, {70, 90}), tensor(DType::bf16, {90, 110}), tensor(DType::bf16, {110})},
+       [](Builder&, ValuesIn x) {
+         return Values{relu(ops::add(ops::matmul(x[0], x[1]), ops::broadcast_to(x[2], {70, 110})))};
+       },
+       1,
+       1,
+       1,
+       0.05},
+      {"two_layers",
+       {f32({70, 90}), f32({90, 110}), f32({110, 50})},
+       [](Builder&, ValuesIn x) { return Values{relu(ops::matmul(relu(ops::matmul(x[0], x[1])), x[2]))}; },
+       2,
+       2,
+       2},
+      {"convolution",
+       {f32({2, 12, 12, 8}), f32({3, 3, 8, 16}), f32({16})},
+       [](Builder&, ValuesIn x) {
+         return Values{relu(ops::add(ops::conv(x[0], x[1], {.low = {1, 1}, .high = {1, 1}}),
+                                     ops::broadcast_to(x[2], {2, 12, 12, 16})))};
+       }},
+      {"convolution_in_groups",
+       {f32({2, 12, 12, 8}), f32({3, 3, 4, 16}), f32({16})},
+       [](Builder&, ValuesIn x) {
+         return Values{ops::add(ops::conv(x[0], x[1], {.groups = 2}), ops::broadcast_to(x[2], {2, 10, 10, 16}))};
+       }},
+      {"transposed",  // reads the product at another place than it writes
+       {f32({70, 90}), f32({90, 110})},
+       [](Builder&, ValuesIn x) { return Values{relu(ops::transpose(ops::matmul(x[0], x[1]), {1, 0}))}; },
+       2,
+       0,
+       0},
+      {"reduced",
+       {f32({70, 90}), f32({90, 110})},
+       [](Builder&, ValuesIn x) { return Values{ops::reduce_sum(ops::matmul(x[0], x[1]), {1})}; },
+       2,
+       0,
+       0},
+      {"another_step_between",  // which the kernel needs: it moves before the call
+       {f32({70, 90}), f32({90, 110}), f32({110, 200})},
+       [](Builder&, ValuesIn x) {
+         const Value y = ops::matmul(x[0], x[1]), sums = ops::reduce_sum(x[2], {1});
+         return Values{ops::add(y, ops::broadcast_to(sums, {70, 110}))};
+       },
+       2},
+      {"a_later_kernel",  // of two products; the second moves before the first
+       {f32({70, 90}), f32({90, 110}), f32({70, 50}), f32({50, 110})},
+       [](Builder&, ValuesIn x) {
+         const Value y = ops::matmul(x[0], x[1]), z = ops::matmul(x[2], x[3]);
+         return Values{relu(ops::add(y, z))};
+       },
+       2},
+      {"needs_the_whole_product",  // between the product and its reader stands what needs the product
+       {f32({70, 90}), f32({90, 110}), f32({110, 110})},
+       [](Builder&, ValuesIn x) {
+         const Value y = ops::matmul(x[0], x[1]);
+         return Values{ops::add(y, ops::matmul(y, x[2]))};
+       },
+       2},
+      {"weights_converted",
+       {f32({70, 90}), tensor(DType::bf16, {90, 110})},
+       [](Builder&, ValuesIn x) { return Values{ops::matmul(x[0], ops::convert(x[1], DType::f32))}; }},
+      {"weights_scaled",
+       {f32({70, 500}), tensor(DType::i8, {500, 900}), f32({900})},
+       [](Builder&, ValuesIn x) {
+         const Value w = ops::mul(ops::convert(x[1], DType::f32), ops::broadcast_to(x[2], {500, 900}));
+         return Values{ops::matmul(x[0], w)};
+       },
+       1,
+       1,
+       1,
+       1e-3},
+      {"both_operands_and_epilogue",
+       {f32({300, 90}), tensor(DType::bf16, {90, 110}), f32({110})},
+       [](Builder&, ValuesIn x) {
+         const Value y = ops::matmul(ops::tanh(x[0]), ops::convert(x[1], DType::f32));
+         return Values{relu(ops::add(y, ops::broadcast_to(x[2], {300, 110})))};
+       },
+       1,
+       1,
+       3},
+      {"weights_by_columns",  // rows of both operands run along the depth
+       {f32({70, 300}), tensor(DType::bf16, {110, 300})},
+       [](Builder&, ValuesIn x) {
+         return Values{
+             ops::dot_general(x[0], ops::convert(x[1], DType::f32), {.lhs_contract = {1}, .rhs_contract = {1}})};
+       }},
+      {"two_contracted_dimensions",
+       {f32({70, 7, 30}), f32({7, 30, 110})},
+       [](Builder&, ValuesIn x) {
+         return Values{ops::dot_general(ops::tanh(x[0]), relu(x[1]), {.lhs_contract = {1, 2}, .rhs_contract = {0, 1}})};
+       },
+       1,
+       1,
+       2},
+      {"made_in_pieces_of_the_depth",
+       {f32({40, 5000}), f32({5000, 1000})},
+       [](Builder&, ValuesIn x) { return Values{ops::matmul(ops::tanh(x[0]), ops::tanh(x[1]))}; },
+       1,
+       1,
+       2,
+       1e-3},
+      {"batch_of_made_operands",
+       {f32({37, 20, 30}), tensor(DType::f16, {37, 30, 40})},
+       [](Builder&, ValuesIn x) { return Values{ops::matmul(ops::tanh(x[0]), ops::convert(x[1], DType::f32))}; },
+       1,
+       1,
+       2},
+      {"f64_made",
+       {f32({70, 300}), tensor(DType::f64, {300, 410})},
+       [](Builder&, ValuesIn x) { return Values{ops::matmul(ops::convert(x[0], DType::f64), ops::tanh(x[1]))}; },
+       1,
+       1,
+       2},
+      {"bf16_made",
+       {f32({70, 300}), tensor(DType::bf16, {300, 410})},
+       [](Builder&, ValuesIn x) { return Values{ops::matmul(ops::convert(x[0], DType::bf16), relu(x[1]))}; },
+       1,
+       1,
+       2,
+       0.1},
+      {"f16_made",
+       {f32({70, 300}), tensor(DType::f16, {300, 410})},
+       [](Builder&, ValuesIn x) { return Values{ops::matmul(ops::convert(x[0], DType::f16), relu(x[1]))}; },
+       1,
+       1,
+       2,
+       0.02},
+      {"i8_made",
+       {tensor(DType::i8, {70, 300}), tensor(DType::i8, {300, 410})},
+       [](Builder&, ValuesIn x) { return Values{ops::matmul(relu(x[0]), relu(x[1]))}; },
+       1,
+       1,
+       2},
+      {"nan_and_infinity",
+       {f32({70, 300}), tensor(DType::bf16, {300, 410})},
+       [](Builder&, ValuesIn x) { return Values{relu(ops::matmul(relu(x[0]), ops::convert(x[1], DType::f32)))}; },
+       1,
+       1,
+       3,
+       1e-4,
+       true},
+      {"rows_taken",  // positions are read from memory
+       {f32({500, 90}), f32({90, 110}), tensor(DType::i32, {70})},
+       [](Builder&, ValuesIn x) { return Values{ops::matmul(ops::take(x[0], x[2], 0), x[1])}; }},
+      {"read_twice",  // the operand has another reader
+       {f32({70, 90}), f32({90, 110})},
+       [](Builder&, ValuesIn x) {
+         const Value y = ops::tanh(x[0]);
+         return Values{y, ops::matmul(y, x[1])};
+       },
+       2,
+       0,
+       0},
+      {"packed_more_than_once",  // sums in pieces of 1024 columns
+       {tensor(DType::bf16, {20, 5000}), tensor(DType::bf16, {5000, 1100})},
+       [](Builder&, ValuesIn x) { return Values{ops::matmul(relu(x[0]), x[1])}; },
+       2,
+       0,
+       0,
+       0.1},
+      {"columns_of_the_first_operand",
+       {f32({90, 70}), f32({90, 110})},
+       [](Builder&, ValuesIn x) {
+         return Values{ops::dot_general(ops::tanh(x[0]), x[1], {.lhs_contract = {0}, .rhs_contract = {0}})};
+       },
+       2,
+       0,
+       0},
+  };
+  return all;
+}
+
+HostValues inputs(const Case& c) {
+  HostValues out;
+  std::mt19937 g(7);
+  for (const TensorType& t : c.in) {
+    HostTensor x(t.dtype, constant_shape(t.shape));
+    for (std::int64_t i = 0; i < x.numel(); ++i)
+      if (is_floating(t.dtype)) x.set_f64(i, std::uniform_real_distribution<double>(-0.5, 0.5)(g));
+      else x.set_i64(i, std::uniform_int_distribution<int>(0, 60)(g));
+    if (c.special) {  // in few rows of the first and few columns of the second
+      x.set_f64(3, std::nan("")), x.set_f64(7, HUGE_VAL);
+      x.set_f64(x.numel() - 2, -HUGE_VAL);
+    }
+    out.push_back(std::move(x));
+  }
+  return out;
+}
+
+class CpuFusedCalls : public ::testing::TestWithParam<std::size_t> {};
+TEST_P(CpuFusedCalls, OneStepWithTheBitsOfSeveral) {
+  const Case& c = cases()[GetParam()];
+  const runtime::Catalog catalog = make_catalog();
+  Graph g(c.name);
+  Builder b(g, catalog.operators);
+  Values in;
+  for (std::size_t i = 0; i < c.in.size(); ++i) in.push_back(b.input(c.in[i], "x" + std::to_string(i)));
+  const Values results = c.body(b, in);
+  for (std::size_t i = 0; i < results.size(); ++i) b.output(results[i], "y" + std::to_string(i));
+  const HostValues arguments = inputs(c), expected = evaluate(g, catalog.operators, arguments);
+
+  for (auto isa : {emit_llvm::Isa::generic, emit_llvm::Isa::avx2, emit_llvm::Isa::avx512}) {
+    if (isa > emit_llvm::best_host_isa()) continue;
+    SCOPED_TRACE(name(isa));
+    const std::shared_ptr<cpu::CpuDevice> device = cpu::open_device({.isa = isa});
+    const runtime::Executable joined(device, g, catalog), apart(device, g, catalog, {.fuse = false});
+    const DispatchReport& report = joined.report();
+    EXPECT_EQ(report.steps.size(), c.steps) << report.to_json();
+    std::size_t joined_steps = 0, kernels = 0;
+    for (const StepRow& s : report.steps) {
+      std::size_t parts = 1;
+      for (std::size_t at = 0; (at = s.name.find(" + ", at)) != std::string::npos; ++at) ++parts;
+      if (parts == 1) continue;
+      ++joined_steps, kernels += parts - 1;
+      // Each part has a row of its own that names the step: the product's, and those of the kernels' nodes.
+      std::size_t rows = 0;
+      for (const ReportRow& r : report.rows) rows += std::count(r.steps.begin(), r.steps.end(), s.name) > 0;
+      EXPECT_GE(rows, parts) << report.to_json();
+    }
+    EXPECT_EQ(joined_steps, c.joined) << report.to_json();
+    EXPECT_EQ(kernels, c.kernels) << report.to_json();
+    for (int threads : {1, 2, 4}) {
+      const int before = omp_get_max_threads();
+      omp_set_num_threads(threads);
+      const HostValues got = joined.run(arguments), separate = apart.run(arguments);
+      omp_set_num_threads(before);
+      for (std::size_t r = 0; r < got.size(); ++r) {
+        const auto& x = std::get<HostTensor>(got[r]);
+        const auto& want = std::get<HostTensor>(expected[r]);
+        EXPECT_TRUE(x.identical(std::get<HostTensor>(separate[r]))) << threads << " threads, result " << r;
+        for (std::int64_t i = 0; i < x.numel(); ++i) {
+          const double w = want.get_f64(i);
+          if (std::isfinite(w)) ASSERT_NEAR(x.get_f64(i), w, c.tolerance * (1 + std::abs(w))) << i;
+          else if (std::isnan(w)) ASSERT_TRUE(std::isnan(x.get_f64(i))) << i;
+          else ASSERT_EQ(x.get_f64(i), w) << i;
+        }
+      }
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Cases, CpuFusedCalls, ::testing::Range<std::size_t>(0, cases().size()),
+                         [](const auto& i) { return std::string(cases()[i.param].name); });
+
+// The state is an operand of the product: what the kernel writes must not be its memory while the call runs.
+TEST(CpuFusedCallsChecked, IndicesStayAStepOfTheirOwn) {
+  const runtime::Catalog catalog = make_catalog();
+  Graph g("rows");
+  Builder b(g, catalog.operators);
+  const Value x = b.input(f32({50, 40}), "x"), w = b.input(f32({40, 40}), "w"),
+              at = b.input(tensor(DType::i32, {40}), "at");
+  b.output(ops::matmul(ops::take(x, at, 0), w), "y");
+  const runtime::Executable checked(cpu::open_device({}), g, catalog, {.checked = true}),
+      plain(cpu::open_device({}), g, catalog);
+  EXPECT_EQ(checked.report().steps.size(), 2u) << checked.report().to_json();
+  EXPECT_EQ(plain.report().steps.size(), 1u) << plain.report().to_json();
+  HostTensor rows(DType::i32, {40});
+  for (std::int64_t i = 0; i < 40; ++i) rows.set_i64(i, i);
+  const HostValues good{HostTensor(DType::f32, {50, 40}), HostTensor(DType::f32, {40, 40}), rows};
+  EXPECT_NO_THROW(checked.run(good));
+  rows.set_i64(17, 50);
+  const HostValues bad{good[0], good[1], rows};
+  EXPECT_THROW(checked.run(bad), ArgumentError);
+}
+
+// What the operand is made from changes before the product comes: the kernel must not wait for it.
+TEST(CpuFusedCallsOfLoops, OperandOfAStateThatChanges) {
+  const runtime::Catalog catalog = make_catalog();
+  Graph g("update");
+  Builder b(g, catalog.operators);
+  const Value x = b.input(f32({40, 40}), "x"), w = b.input(f32({40, 40}), "w"),
+              n = b.input(tensor(DType::i64, {}), "n");
+  const Values out = ops::while_(
+      Values{x, n}, Values{w},
+      [&](ValuesIn s) { return Values{ops::compare(s[1], ops::zeros_like(s[1]), ops::Direction::gt)}; },
+      [&](ValuesIn s) { return Values{ops::matmul(ops::tanh(s[0]), s[2]), ops::sub(s[1], ops::full_like(s[1], 1))}; });
+  b.output(out[0], "y");
+  HostTensor a(DType::f32, {40, 40}), c(DType::f32, {40, 40}), count(DType::i64, {});
+  for (std::int64_t i = 0; i < 1600; ++i)
+    a.set_f64(i, std::sin(static_cast<double>(i))), c.set_f64(i, std::cos(static_cast<double>(i)) / 6);
+  count.set_i64(0, 5);
+  const HostValues arguments{a, c, count}, want = evaluate(g, catalog.operators, arguments);
+  const HostValues got = runtime::Executable(cpu::open_device({}), g, catalog).run(arguments);
+  for (std::int64_t i = 0; i < 1600; ++i)
+    ASSERT_NEAR(std::get<HostTensor>(got[0]).get_f64(i), std::get<HostTensor>(want[0]).get_f64(i), 1e-4) << i;
+}
+
+TEST(CpuFusedCallsOfLoops, StateThatTheProductReads) {
+  const runtime::Catalog catalog = make_catalog();
+  Graph g("power");
+  Builder b(g, catalog.operators);
+  const Value x = b.input(f32({40, 40}), "x"), w = b.input(f32({40, 40}), "w"),
+              n = b.input(tensor(DType::i64, {}), "n");
+  const Values out = ops::while_(
+      Values{x, n}, Values{w},
+      [&](ValuesIn s) { return Values{ops::compare(s[1], ops::zeros_like(s[1]), ops::Direction::gt)}; },
+      [&](ValuesIn s) { return Values{ops::tanh(ops::matmul(s[0], s[2])), ops::sub(s[1], ops::full_like(s[1], 1))}; });
+  b.output(out[0], "y");
+  HostTensor a(DType::f32, {40, 40}), c(DType::f32, {40, 40}), count(DType::i64, {});
+  for (std::int64_t i = 0; i < 1600; ++i)
+    a.set_f64(i, std::sin(static_cast<double>(i))), c.set_f64(i, std::cos(static_cast<double>(i)) / 6);
+  count.set_i64(0, 5);
+  const HostValues arguments{a, c, count}, want = evaluate(g, catalog.operators, arguments);
+  const runtime::Executable program(cpu::open_device({}), g, catalog);
+  const HostValues got = program.run(arguments);
+  for (std::int64_t i = 0; i < 1600; ++i)
+    ASSERT_NEAR(std::get<HostTensor>(got[0]).get_f64(i), std::get<HostTensor>(want[0]).get_f64(i), 1e-4) << i;
+}
+
+}  // namespace
+}  // namespace rlx
