@@ -14,7 +14,7 @@ while IFS= read -r hit; do
   code=${hit#*:*:}
   case $file in
     # A default that a caller can change, and the family's registration of the records of its kernels/<device>/ folder.
-    linalg/include/rlx/linalg/solver.hpp|linalg/register.cpp|src/cli/*) continue ;;
+    linalg/include/rlx/linalg/solver.hpp|linalg/register.cpp|splat/register.cpp|src/cli/*) continue ;;
   esac
   [[ $code =~ ^[[:space:]]*// ]] && continue
   code=${code%%//*}
