@@ -18,6 +18,9 @@ Value sh_color(Value directions, Value coefficients, int degree) {
 }
 Value ssim(Value x, Value y, SsimAttrs attrs) { return x.builder->emit1("splat.ssim", {x, y}, attrs); }
 Value knn(Value points, std::int64_t k) { return points.builder->emit1("splat.knn", {points}, KnnAttrs{k}); }
+Value tile_boxes(Value means, Value conics, Value opacities, Value radii, const RasterizeAttrs& attrs) {
+  return means.builder->emit1("splat.tile_boxes", {means, conics, opacities, radii}, attrs);
+}
 Rasterized rasterize(Value means, Value conics, Value opacities, Value features, Value backgrounds, Value ids,
                      Value offsets, const RasterizeAttrs& attrs, Value probe) {
   Values operands{means, conics, opacities, features, backgrounds, ids, offsets};

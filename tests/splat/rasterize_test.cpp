@@ -199,6 +199,49 @@ TEST(Rasterize, ListsThatDoNotAscendAreRefused) {
   }
 }
 
+// Every pixel at which alpha is 1/255 or more is in the box of tiles, and boxes reach no more than a tile beyond.
+TEST(TileBoxes, HoldThePixelsThatAreDrawn) {
+  for (const DType t : {DType::f32, DType::f64}) {
+    const RasterizeAttrs a{.width = 90, .height = 70, .tile = 8};
+    const Case c = random_case(t, 200, 1, a);
+    HostTensor radii(DType::i32, {2, 200, 2});
+    for (std::int64_t i = 0; i < radii.numel(); ++i) radii.set_i64(i, i % 14 == 0 ? 0 : 1);
+    const std::vector<HostTensor> in{c.in[0], c.in[1], c.in[2], radii};
+    const HostTensor boxes = run(
+        graph_of(in, [&](Builder&, ValuesIn v) -> Values { return {tile_boxes(v[0], v[1], v[2], v[3], a)}; }), in)[0];
+    std::int64_t drawn = 0, with_box = 0;
+    for (std::int64_t i = 0; i < 400; ++i) {
+      const auto box = [&](int k) { return boxes.get_i64(4 * i + k); };
+      const bool seen = radii.get_i64(2 * i) > 0;
+      std::int64_t left = a.width, right = -1, top = a.height, bottom = -1;
+      for (std::int64_t y = 0; y < a.height && seen; ++y)
+        for (std::int64_t x = 0; x < a.width; ++x) {
+          const double dx = c.in[0].get_f64(2 * i) - static_cast<double>(x) - 0.5,
+                       dy = c.in[0].get_f64(2 * i + 1) - static_cast<double>(y) - 0.5;
+          const double sigma = 0.5 * (c.in[1].get_f64(3 * i) * dx * dx + c.in[1].get_f64(3 * i + 2) * dy * dy) +
+                               c.in[1].get_f64(3 * i + 1) * dx * dy;
+          if (c.in[2].get_f64(i) * std::exp(-sigma) < 1.0 / 255) continue;
+          left = std::min(left, x), right = std::max(right, x), top = std::min(top, y), bottom = std::max(bottom, y);
+        }
+      drawn += right >= 0;
+      with_box += box(2) > 0;
+      if (right < 0) continue;
+      EXPECT_LE(box(0), left / 8) << i;
+      EXPECT_GE(box(0) + box(2) - 1, right / 8) << i;
+      EXPECT_LE(box(1), top / 8) << i;
+      EXPECT_GE(box(1) + box(3) - 1, bottom / 8) << i;
+      // The ellipse reaches at most 2 pixels beyond the centres in it, where the image does not cut it.
+      if (left == 0 || right == a.width - 1 || top == 0 || bottom == a.height - 1) continue;
+      EXPECT_GE(box(0), (left - 2) / 8) << i;
+      EXPECT_LE(box(0) + box(2) - 1, (right + 2) / 8) << i;
+      EXPECT_GE(box(1), (top - 2) / 8) << i;
+      EXPECT_LE(box(1) + box(3) - 1, (bottom + 2) / 8) << i;
+    }
+    EXPECT_GT(drawn, 200);
+    EXPECT_LE(with_box, drawn + 20);  // A box may meet the image where the ellipse in it does not.
+  }
+}
+
 TEST(Rasterize, NoGaussiansIsTheBackground) {
   const Case c = random_case(DType::f32, 0, 3, odd);
   const auto got = all_of(c);

@@ -21,7 +21,7 @@ struct Place {
 };
 
 // A balanced tree without nodes (J. Bentley, CACM 18 (1975)): of the points [begin, end), the one in the middle halves
-// them along axis[middle], those up to it come before. Short ranges are searched whole.
+// the others along axis[middle]. Short ranges are searched whole.
 template <class T>
 class Tree {
  public:
@@ -54,29 +54,33 @@ class Tree {
                        [widest](const Place<T>& a, const Place<T>& b) { return a.at[widest] < b.at[widest]; });
       axis_[middle] = static_cast<std::uint8_t>(widest);
       split(begin, middle);
-      begin = middle;
+      begin = middle + 1;
     }
+  }
+
+  void meet(std::int64_t i, std::int64_t self, T* nearest, std::int64_t k) const {
+    const T *p = points_[self].at, *q = points_[i].at;
+    const T x = p[0] - q[0], y = p[1] - q[1], z = p[2] - q[2];
+    const T square = x * x + y * y + z * z;
+    if (i == self || !(square < nearest[k - 1])) return;
+    std::int64_t to = k - 1;
+    for (; to > 0 && nearest[to - 1] > square; --to) nearest[to] = nearest[to - 1];
+    nearest[to] = square;
   }
 
   // Rounding keeps order: what lies beyond a plane is no nearer than the plane, in the same arithmetic.
   void search(std::int64_t begin, std::int64_t end, std::int64_t self, T* nearest, std::int64_t k) const {
-    const T* p = points_[self].at;
     if (end - begin <= leaf) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        const T x = p[0] - points_[i].at[0], y = p[1] - points_[i].at[1], z = p[2] - points_[i].at[2];
-        const T square = x * x + y * y + z * z;
-        if (i == self || !(square < nearest[k - 1])) continue;
-        std::int64_t to = k - 1;
-        for (; to > 0 && nearest[to - 1] > square; --to) nearest[to] = nearest[to - 1];
-        nearest[to] = square;
-      }
+      for (std::int64_t i = begin; i < end; ++i) meet(i, self, nearest, k);
       return;
     }
     const std::int64_t middle = begin + (end - begin) / 2;
-    const T gap = p[axis_[middle]] - points_[middle].at[axis_[middle]];
+    const T gap = points_[self].at[axis_[middle]] - points_[middle].at[axis_[middle]];
     const bool before = gap < 0;
-    search(before ? begin : middle, before ? middle : end, self, nearest, k);
-    if (gap * gap < nearest[k - 1]) search(before ? middle : begin, before ? end : middle, self, nearest, k);
+    search(before ? begin : middle + 1, before ? middle : end, self, nearest, k);
+    if (!(gap * gap < nearest[k - 1])) return;
+    meet(middle, self, nearest, k);
+    search(before ? middle + 1 : begin, before ? end : middle, self, nearest, k);
   }
 
   Place<T>* points_;

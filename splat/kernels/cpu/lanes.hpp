@@ -26,6 +26,11 @@ inline void store(float* p, Floats v) { __builtin_memcpy(p, &v, sizeof v); }
 inline void store(std::int32_t* p, Ints v) { __builtin_memcpy(p, &v, sizeof v); }
 inline Floats all(float x) { return x - Floats{}; }
 inline Ints all(std::int32_t x) { return x - Ints{}; }
+inline Floats lane_numbers() {
+  Floats x{};
+  for (int i = 0; i < lanes; ++i) x[i] = static_cast<float>(i);
+  return x;
+}
 inline Floats bits(Ints x) { return reinterpret_cast<Floats>(x); }
 inline Ints bits(Floats x) { return reinterpret_cast<Ints>(x); }
 inline Floats magnitude(Floats x) { return bits(bits(x) & 0x7fffffff); }

@@ -94,20 +94,39 @@ inline void gather(Chunk& c, const RasterScene& s, const Tile& t, std::int64_t f
   for (std::int64_t i = 0; i < count; i += lanes) bound(c, i, t);
 }
 
-/// One Gaussian at one vector of pixels.
+/// One Gaussian, in registers: stores to pixels could otherwise change it.
+struct Gaussian {
+  Floats x, half_xx, xy, opacity, limit;  // x less the number of the lane.
+  float y, yy;
+  Gaussian(const Chunk& c, std::int64_t i)
+      : x(c.x[i] - lane_numbers()),
+        half_xx(all(0.5f * c.xx[i])),
+        xy(all(c.xy[i])),
+        opacity(all(c.opacity[i])),
+        limit(all(c.limit[i])),
+        y(c.y[i]),
+        yy(c.yy[i]) {}
+};
+/// The same in a row of pixels: sigma = dx (half_xx dx + linear) + constant.
+struct Row {
+  float dy;
+  Floats linear, constant;
+  Row(const Gaussian& g, std::int64_t at)
+      : dy(g.y - static_cast<float>(at)), linear(g.xy * dy), constant(all(0.5f * g.yy * dy * dy)) {}
+};
+/// At one vector of pixels.
 struct Touch {
-  Floats dx, dy, falloff, opaque, alpha;
+  Floats dx, falloff, opaque, alpha;
   Mask counts;
 };
 /// False where it counts at no pixel, by sigma alone.
-inline bool touch(const Chunk& c, std::int64_t i, Floats x, float y, Touch& at) {
-  at.dx = c.x[i] - x;
-  at.dy = all(c.y[i] - y);
-  const Floats sigma = fma(all(c.xy[i]) * at.dx, at.dy, 0.5f * fma(c.xx[i] * at.dx, at.dx, c.yy[i] * at.dy * at.dy));
-  const Mask near = both(at_most(Floats{}, sigma), at_most(sigma, all(c.limit[i])));
+inline bool touch(const Gaussian& g, const Row& row, std::int64_t column, Touch& at) {
+  at.dx = g.x - static_cast<float>(column);
+  const Floats sigma = fma(at.dx, fma(g.half_xx, at.dx, row.linear), row.constant);
+  const Mask near = both(at_most(Floats{}, sigma), at_most(sigma, g.limit));
   if (!any(near)) return false;
   at.falloff = exponential(-sigma);
-  at.opaque = c.opacity[i] * at.falloff;
+  at.opaque = g.opacity * at.falloff;
   at.alpha = smaller(at.opaque, all(most_alpha));
   at.counts = both(near, at_most(all(least_alpha), at.opaque));
   return true;
@@ -120,36 +139,37 @@ struct Planes {
   float* operator[](std::int64_t k) const { return base + k * plane; }
 };
 
-inline Floats columns_from(std::int64_t v) {
-  Floats x{};
-  for (int i = 0; i < lanes; ++i) x[i] = static_cast<float>(v + i);
-  return x;
-}
-
 /// Planes: transmittance, whose sign says whether the pixel has ended; positions used; channels.
 template <int channels>
 void draw(const Chunk& c, std::int64_t i, std::int64_t position, const RasterScene& s, const Tile& t, Planes p) {
   const std::int64_t f = channels ? channels : s.channels;
   const float* colour = s.features + c.id[i] * f;
-  const std::int64_t first = c.left[i] / lanes * lanes;
-  for (std::int64_t y = c.top[i]; y <= c.bottom[i]; ++y)
-    for (std::int64_t v = first; v <= c.right[i]; v += lanes) {
+  Floats colours[channels ? channels : 1];
+  if constexpr (channels)
+    for (int k = 0; k < channels; ++k) colours[k] = all(colour[k]);
+  const Gaussian g(c, i);
+  const Ints here = all(static_cast<std::int32_t>(position + 1));
+  const std::int64_t first = c.left[i] / lanes * lanes, last = c.right[i], bottom = c.bottom[i];
+  for (std::int64_t y = c.top[i]; y <= bottom; ++y) {
+    const Row row(g, y);
+    for (std::int64_t v = first; v <= last; v += lanes) {
       const std::int64_t at = y * t.stride + v;
       const Floats light = load(p[0] + at);
-      Touch g;
-      if (!any(less(Floats{}, light)) || !touch(c, i, columns_from(v), static_cast<float>(y), g)) continue;
-      const Floats left = light * (1.0f - g.alpha), ended = bits(bits(light) | INT32_MIN);
-      const Mask used = both(g.counts, less(all(least_transmittance), left));
-      store(p[0] + at, choose(used, left, choose(g.counts, ended, light)));
-      if (!any(used)) continue;
-      const Floats weight = g.alpha * light;
+      Touch m;
+      if (!any(less(Floats{}, light)) || !touch(g, row, v, m)) continue;
+      const Floats left = light * (1.0f - m.alpha), ended = bits(bits(light) | INT32_MIN);
+      const Mask used = both(m.counts, less(all(least_transmittance), left));
+      store(p[0] + at, choose(used, left, choose(m.counts, ended, light)));
+      const Floats weight = m.alpha * light;
       auto* positions = reinterpret_cast<std::int32_t*>(p[1]) + at;
-      store(positions, choose(used, all(static_cast<std::int32_t>(position + 1)), load(positions)));
+      store(positions, choose(used, here, load(positions)));
       for (std::int64_t k = 0; k < f; ++k) {
         float* sum = p[2 + k] + at;
-        store(sum, choose(used, fma(weight, all(colour[k]), load(sum)), load(sum)));
+        const Floats before = load(sum), feature = channels ? colours[channels ? k : 0] : all(colour[k]);
+        store(sum, choose(used, fma(weight, feature, before), before));
       }
     }
+  }
 }
 
 inline bool all_ended(const Tile& t, const float* light) {
@@ -186,69 +206,81 @@ void forward_tile(const RasterScene& s, const RasterImages& out, std::int64_t ti
   }
 }
 
-/// Sums of one Gaussian over the pixels of the tile, a lane each.
-template <int channels>
-struct Sums {
-  Floats x{}, y{}, xx{}, xy{}, yy{}, opacity{}, abs_x{}, abs_y{};
-  Floats features[channels ? channels : 1]{};
-};
-
 /// Planes: light after the Gaussian, what lies behind it weighted with the cotangents, positions used, cotangents of
-/// the channels; then, for many channels, a vector of sums for each.
+/// the channels; then, for many channels, a vector of sums for each. Sums over pixels of -alpha dL/dalpha = dL/dsigma
+/// times 1, dx, dy and their products give the gradients of mean and conic.
 template <int channels>
 void pull(const Chunk& c, std::int64_t i, std::int64_t position, const RasterScene& s, const Tile& t, Planes p,
-          float* row) {
+          float* out) {
   const std::int64_t f = channels ? channels : s.channels;
   const float* colour = s.features + c.id[i] * f;
-  const std::int64_t first = c.left[i] / lanes * lanes;
-  Sums<channels> g;
+  Floats colours[channels ? channels : 1], features[channels ? channels : 1]{};
   float* many = p[3 + f];
-  if constexpr (!channels)
-    for (std::int64_t k = 0; k < f; ++k) store(many + k * lanes, Floats{});
-  const auto here = all(static_cast<std::int32_t>(position));
-  for (std::int64_t y = c.top[i]; y <= c.bottom[i]; ++y)
-    for (std::int64_t v = first; v <= c.right[i]; v += lanes) {
+  for (std::int64_t k = 0; k < f; ++k) {
+    if constexpr (channels) colours[k] = all(colour[k]);
+    else store(many + k * lanes, Floats{});
+  }
+  const Gaussian g(c, i);
+  const Ints here = all(static_cast<std::int32_t>(position));
+  const Floats xx = all(c.xx[i]), yy = all(c.yy[i]);
+  Floats by_x{}, by_y{}, by_xx{}, by_xy{}, by_yy{}, by_opacity{}, abs_x{}, abs_y{};
+  const std::int64_t first = c.left[i] / lanes * lanes, last = c.right[i], bottom = c.bottom[i];
+  for (std::int64_t y = c.top[i]; y <= bottom; ++y) {
+    const Row row(g, y);
+    const Floats across = yy * row.dy;
+    Floats one{}, x{}, square{};  // Of the row.
+    for (std::int64_t v = first; v <= last; v += lanes) {
       const std::int64_t at = y * t.stride + v;
       const Mask reached = less(here, load(reinterpret_cast<const std::int32_t*>(p[2]) + at));
       Touch m;
-      if (!any(reached) || !touch(c, i, columns_from(v), static_cast<float>(y), m)) continue;
+      if (!any(reached) || !touch(g, row, v, m)) continue;
       const Mask used = both(m.counts, reached);
-      if (!any(used)) continue;
       const Floats light = load(p[0] + at), behind = load(p[1] + at);
       const Floats opened = 1.0f / (1.0f - keep(used, m.alpha)), before = light * opened;
       const Floats weight = keep(used, m.alpha * before);
       Floats worth{};
       for (std::int64_t k = 0; k < f; ++k) {
         const Floats cotangent = load(p[3 + k] + at);
-        worth = fma(all(colour[k]), cotangent, worth);
-        if constexpr (channels) g.features[k] = fma(weight, cotangent, g.features[k]);
-        else store(many + k * lanes, fma(weight, cotangent, load(many + k * lanes)));
+        if constexpr (channels) {
+          worth = fma(colours[k], cotangent, worth);
+          features[k] = fma(weight, cotangent, features[k]);
+        } else {
+          worth = fma(all(colour[k]), cotangent, worth);
+          store(many + k * lanes, fma(weight, cotangent, load(many + k * lanes)));
+        }
       }
       const Floats slope = before * worth - behind * opened;
       store(p[0] + at, choose(used, before, light));
       store(p[1] + at, choose(used, fma(weight, worth, behind), behind));
       const Mask passes = both(used, at_most(m.opaque, all(most_alpha)));
-      const Floats free = keep(passes, slope), by_sigma = keep(passes, -slope * m.opaque);
-      const Floats gx = by_sigma * fma(all(c.xx[i]), m.dx, c.xy[i] * m.dy);
-      const Floats gy = by_sigma * fma(all(c.xy[i]), m.dx, c.yy[i] * m.dy);
-      g.x += gx;
-      g.y += gy;
-      g.abs_x += magnitude(gx);
-      g.abs_y += magnitude(gy);
-      const Floats sx = by_sigma * m.dx, sy = by_sigma * m.dy;
-      g.xx = fma(sx, m.dx, g.xx);
-      g.xy = fma(sx, m.dy, g.xy);
-      g.yy = fma(sy, m.dy, g.yy);
-      g.opacity = fma(free, m.falloff, g.opacity);
+      const Floats by_sigma = keep(passes, -slope * m.opaque), by_x_here = by_sigma * m.dx;
+      by_opacity = fma(keep(passes, slope), m.falloff, by_opacity);
+      one += by_sigma;
+      x += by_x_here;
+      square = fma(by_x_here, m.dx, square);
+      abs_x += magnitude(by_sigma * fma(xx, m.dx, row.linear));
+      abs_y += magnitude(by_sigma * fma(g.xy, m.dx, across));
     }
-  const float head[6] = {sum(g.x), sum(g.y), 0.5f * sum(g.xx), sum(g.xy), 0.5f * sum(g.yy), sum(g.opacity)};
-  for (int k = 0; k < 6; ++k) row[k] = head[k];
-  for (std::int64_t k = 0; k < f; ++k) {
-    if constexpr (channels) row[6 + k] = sum(g.features[k]);
-    else row[6 + k] = sum(load(many + k * lanes));
+    by_x += x;
+    by_xx += square;
+    by_y = fma(one, all(row.dy), by_y);
+    by_xy = fma(x, all(row.dy), by_xy);
+    by_yy = fma(one, all(row.dy * row.dy), by_yy);
   }
-  row[6 + f] = sum(g.abs_x);
-  row[7 + f] = sum(g.abs_y);
+  const float sum_x = sum(by_x), sum_y = sum(by_y);
+  const float head[6] = {c.xx[i] * sum_x + c.xy[i] * sum_y,
+                         c.xy[i] * sum_x + c.yy[i] * sum_y,
+                         0.5f * sum(by_xx),
+                         sum(by_xy),
+                         0.5f * sum(by_yy),
+                         sum(by_opacity)};
+  for (int k = 0; k < 6; ++k) out[k] = head[k];
+  for (std::int64_t k = 0; k < f; ++k) {
+    if constexpr (channels) out[6 + k] = sum(features[k]);
+    else out[6 + k] = sum(load(many + k * lanes));
+  }
+  out[6 + f] = sum(abs_x);
+  out[7 + f] = sum(abs_y);
 }
 
 template <int channels>

@@ -65,7 +65,7 @@ struct KnnAttrs {
   static constexpr auto fields = std::tuple{Field{"k", &KnnAttrs::k, "how many neighbours"}};
 };
 
-/// rasterize and its gradient.
+/// tile_boxes, rasterize and its gradient.
 struct RasterizeAttrs {
   std::int64_t width = 1, height = 1, tile = 16;
   bool operator==(const RasterizeAttrs&) const = default;

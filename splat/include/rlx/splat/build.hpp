@@ -37,6 +37,10 @@ RLX_API Value ssim(Value x, Value y, SsimAttrs attrs = {});
 /// points [n, 3] -> [n]: mean squared distance to the k nearest others.
 RLX_API Value knn(Value points, std::int64_t k = 3);
 
+/// Which tiles the box around each Gaussian meets, i32 [c, n, 4]: first column and row, numbers of columns and rows.
+/// means [c, n, 2], conics [c, n, 3], opacities [c, n], radii i32 [c, n, 2].
+RLX_API Value tile_boxes(Value means, Value conics, Value opacities, Value radii, const RasterizeAttrs& attrs);
+
 struct Rasterized {
   Value image;          ///< [c, height, width, f]
   Value transmittance;  ///< [c, height, width]: 1 - alpha, without its rounding.
