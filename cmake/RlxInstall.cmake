@@ -1,5 +1,5 @@
-# rlx_install(): what `cmake --install` puts where, and how other projects find it: find_package(rlx) with the targets rlx::rlx
-# and rlx::linalg, and rlx.pc for pkg-config. Plug-ins and the program install themselves in their folders.
+# rlx_install(): what `cmake --install` puts where, and how other projects find it: find_package(rlx) with the targets rlx::rlx,
+# rlx::linalg and rlx::splat, and rlx.pc for pkg-config. Plug-ins and the program install themselves in their folders.
 include(CMakePackageConfigHelpers)
 
 # The public headers of src/<layer>/include or <family>/include as a file set of `target`. With
@@ -18,7 +18,8 @@ function(rlx_install)
   list(TRANSFORM layers REPLACE "(.+)" "src/\\1/include")
   rlx_public_headers(rlx ${layers})
   rlx_public_headers(rlx_linalg linalg/include)
-  foreach(target rlx rlx_linalg)
+  rlx_public_headers(rlx_splat splat/include)
+  foreach(target rlx rlx_linalg rlx_splat)
     target_include_directories(${target} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_compile_features(${target} INTERFACE cxx_std_20)
     set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN")
@@ -26,6 +27,7 @@ function(rlx_install)
     install(TARGETS ${target} EXPORT rlxTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${sets})
   endforeach()
   set_target_properties(rlx_linalg PROPERTIES EXPORT_NAME linalg)
+  set_target_properties(rlx_splat PROPERTIES EXPORT_NAME splat)
 
   set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/rlx)
   install(EXPORT rlxTargets NAMESPACE rlx:: DESTINATION ${folder})

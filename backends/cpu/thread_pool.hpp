@@ -1,6 +1,8 @@
 // The host's threads: OpenMP's, used only through this function, which calls generated code for ranges of units: that
 // code knows no OpenMP interface, and a program shares one pool with the rest of its process.
 #pragma once
+#include <rlx/ir/export.hpp>
+
 #include <cstdint>
 
 namespace rlx::cpu {
@@ -11,10 +13,11 @@ using ChunkBody = void (*)(void* context, std::int64_t begin, std::int64_t end);
 /// Cuts [0, extent) into chunks of `grain` units, whatever the number of threads, and runs them on up to `threads`
 /// threads (0: default_threads) in any order; serially inside a parallel region of the caller. Every chunk runs with
 /// the default floating-point environment, and the caller's is restored.
-void parallel_for(std::int64_t extent, std::int64_t grain, int threads, ChunkBody body, void* context);
+/// Kernels of families use it as well.
+RLX_API void parallel_for(std::int64_t extent, std::int64_t grain, int threads, ChunkBody body, void* context);
 
 /// RLX_THREADS, else what OpenMP would use. Throws ArgumentError if the variable is no positive number.
-int default_threads();
+RLX_API int default_threads();
 
 /// Rounding to nearest, no traps, subnormals kept, while it lives; then what the caller had, flags included.
 class DefaultFloatEnvironment {

@@ -2,6 +2,7 @@
 
 #include <rlx/catalog.hpp>
 #include <rlx/linalg/linalg.hpp>
+#include <rlx/splat/register.hpp>
 
 namespace rlx::cli {
 
@@ -16,6 +17,7 @@ const runtime::Catalog& catalog() {
   static const runtime::Catalog c = [] {
     runtime::Catalog made = make_catalog();
     linalg::add_to(made);
+    splat::add_to(made);
     return made;
   }();
   return c;

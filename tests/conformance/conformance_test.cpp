@@ -3,6 +3,7 @@
 #include <rlx/conformance.hpp>
 #include <rlx/linalg/register.hpp>
 #include <rlx/runtime/backends.hpp>
+#include <rlx/splat/register.hpp>
 
 #include <gtest/gtest.h>
 
@@ -15,6 +16,7 @@ static const runtime::Catalog& catalog() {
   static const runtime::Catalog c = [] {
     runtime::Catalog all = make_catalog();
     linalg::add_to(all);
+    splat::add_to(all);
     return all;
   }();
   return c;

@@ -1,0 +1,8 @@
+#pragma once
+#include <rlx/ir/export.hpp>
+#include <rlx/runtime/catalog.hpp>
+
+namespace rlx::splat {
+/// Adds the operators splat.* and their records.
+RLX_API void add_to(runtime::Catalog& catalog);
+}  // namespace rlx::splat

@@ -1,0 +1,3 @@
+#define RLX_LANES 8
+#define RLX_RASTER_KERNELS raster_avx2
+#include "rasterize_lanes.hpp"

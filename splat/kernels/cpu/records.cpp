@@ -1,0 +1,39 @@
+#include "splat/device_kernels.hpp"
+
+#include "knn.hpp"
+#include "rasterize.hpp"
+
+#include <array>
+
+namespace rlx::splat {
+
+static std::span<const KernelRecord> records() {
+  static const DTypeSet f32{DType::f32}, i32{DType::i32};
+  static const std::array list{
+      KernelRecord{.name = "cpu.knn",
+                   .op = "splat.knn",
+                   .provider = "handwritten",
+                   .action = cpu::launch_knn,
+                   .workspace = cpu::knn_workspace,
+                   .where = "splat/kernels/cpu/knn.cpp"},
+      KernelRecord{.name = "cpu.rasterize",
+                   .op = "splat.rasterize",
+                   .provider = "handwritten",
+                   .dtypes = {f32, f32, f32, f32, f32, i32, i32, f32},
+                   .action = cpu::launch_rasterize,
+                   .workspace = cpu::rasterize_workspace,
+                   .where = "splat/kernels/cpu/rasterize.cpp"},
+      KernelRecord{.name = "cpu.rasterize_gradient",
+                   .op = "splat.rasterize_gradient",
+                   .provider = "handwritten",
+                   .dtypes = {f32, f32, f32, f32, f32, i32, i32, f32, i32, f32, f32},
+                   .action = cpu::launch_rasterize_gradient,
+                   .workspace = cpu::rasterize_gradient_workspace,
+                   .where = "splat/kernels/cpu/rasterize.cpp"},
+  };
+  return list;
+}
+
+extern const DeviceKernels cpu_kernels{"cpu", records};
+
+}  // namespace rlx::splat
