@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <unordered_map>
 
 #include "colmap_records.hpp"
@@ -68,20 +69,28 @@ HostTensor tensor(DType dtype, std::vector<std::int64_t> shape, const std::vecto
   return t;
 }
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 void normalise(PosedImage& image, const std::string& file, std::size_t offset) {
-  double squares = 0;
-  for (const double q : image.rotation) squares += q * q;
-  const double length = std::sqrt(squares);
-  if (!(length > 0) || !std::isfinite(length))
-    throw FormatError(
-        file, offset,
-        "image " + in_quotes(image.name) + " has no rotation: a quaternion of length " + std::to_string(length));
+  const auto fail = [&](const char* what) {
+    throw FormatError(file, offset, "image " + in_quotes(image.name) + " has " + what);
+  };
+  const auto squares = [&] {
+    double sum = 0;
+    for (const double q : image.rotation) sum += q * q;
+    return sum;
+  };
   // What is of length 1 already stays as it is, so that it is written as it was read.
-  if (std::abs(squares - 1) > 1e-15)
+  if (!(std::abs(squares() - 1) <= 1e-15)) {
+    double most = 0;
+    for (const double q : image.rotation) most = std::max(most, std::isfinite(q) ? std::abs(q) : infinity);
+    if (!(most > 0 && most < infinity)) fail("no rotation: its quaternion is zero or not finite");
+    for (double& q : image.rotation) q /= most;  // Squares of what is very small or large would lose it.
+    const double length = std::sqrt(squares());
     for (double& q : image.rotation) q /= length;
+  }
   for (const double t : image.translation)
-    if (!std::isfinite(t))
-      throw FormatError(file, offset, "image " + in_quotes(image.name) + " has a translation that is not finite");
+    if (!std::isfinite(t)) fail("a translation that is not finite");
 }
 
 Reconstruction link(ColmapRecords&& records, const Names& names) {

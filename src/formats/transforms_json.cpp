@@ -100,8 +100,10 @@ class Document {
       for (std::size_t k = 0; k < 3; ++k) rotation[3 * i + k] = (i == 0 ? 1 : -1) * m[k][i];
     image.rotation = rotation_quaternion(rotation);
     const auto w = world_to_camera(image);  // of the rotation, with its rounding removed
-    for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t i = 0; i < 3; ++i) {
       image.translation[i] = -(w[4 * i] * m[0][3] + w[4 * i + 1] * m[1][3] + w[4 * i + 2] * m[2][3]);
+      if (!std::isfinite(image.translation[i])) fail(place, "has a translation beyond f64");
+    }
   }
 
   bool fisheye(const json& f, const std::string& place) const {

@@ -1,5 +1,6 @@
 #include <rlx/formats/colmap.hpp>
 
+#include <cmath>
 #include <cstring>
 #include <sstream>
 
@@ -125,6 +126,13 @@ TEST(Colmap, LayoutsOfTheText) {
   ASSERT_EQ(r.images.size(), 2u);
   EXPECT_EQ(r.images[0].name, "my photo.png");
   EXPECT_EQ(r.images[0].rotation[0], 1);  // normalised
+  for (const char* size : {"1e-300", "5e-324", "1e300"}) {
+    Files scaled = f;
+    scaled.images.replace(scaled.images.find("2 0 0 0"), 7, std::string(size) + " 0 0 -" + size);
+    const auto rotation = parse_colmap(scaled.view(), ColmapEncoding::text).images[0].rotation;
+    EXPECT_NEAR(rotation[0], std::sqrt(0.5), 1e-15) << size;
+    EXPECT_NEAR(rotation[3], -std::sqrt(0.5), 1e-15) << size;
+  }
   EXPECT_EQ(r.images[1].observations[1].point, 0);
   EXPECT_EQ(r.points.colours.get_i64(2), 7);
 }

@@ -153,6 +153,7 @@ TEST(TransformsJson, Refusals) {
       {with_pose("[[2,0,0,0],[0,2,0,0],[0,0,2,0]]"), "is no rotation and translation"},
       {with_pose("[[0,0,0,0],[0,0,0,0],[0,0,0,0]]"), "is no rotation and translation"},
       {with_pose("[[-1,0,0,0],[0,1,0,0],[0,0,1,0]]"), "is a reflection"},
+      {with_pose("[[0.8,0,0.6,1.7e308],[0,1,0,0],[-0.6,0,0.8,1.7e308]]"), "a translation beyond f64"},
       {document(""), "states no size"},
       {document(R"("w": 8, "h": 6,)"), "states no focal length"},
       {document(R"("w": 8.5, "h": 6, "fl_x": 1,)"), "must be whole numbers of pixels"},
