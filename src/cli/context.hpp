@@ -35,6 +35,7 @@ void add_devices(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
 void add_conformance(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
+void add_splat(CLI::App& app, Context& context);
 
 /// Every operator and record of the families that the program links. Made once.
 const runtime::Catalog& catalog();

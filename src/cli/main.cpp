@@ -38,6 +38,7 @@ static int parse_and_run(Context& context, int argc, char** argv) {
   add_doctor(app, context);
   add_conformance(app, context);
   add_bench(app, context);
+  add_splat(app, context);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {

@@ -21,6 +21,15 @@ std::string_view TextScanner::word() {
   return w;
 }
 
+std::string_view TextScanner::rest_of_line() {
+  skip_blanks();
+  const char* const start = p_;
+  skip_line();
+  const char* stop = p_;
+  while (stop != start && is_blank(stop[-1])) --stop;
+  return {start, static_cast<std::size_t>(stop - start)};
+}
+
 void TextScanner::fail_at(std::size_t offset, const std::string& what) const {
   // CRLF holds one LF, so counting LF gives the line that an editor shows; without any LF the lines end with CR.
   const std::string_view before(begin_, offset), all(begin_, static_cast<std::size_t>(end_ - begin_));

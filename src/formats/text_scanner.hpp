@@ -6,11 +6,12 @@
 
 namespace rlx::formats {
 
-/// CR and LF both end a line, so CRLF is a line end and a blank line. `%` starts a comment wherever a word may start.
+/// CR and LF both end a line, so CRLF is a line end and a blank line. `comment` starts a comment wherever a word may
+/// start; a zero byte for texts without comments.
 class TextScanner {
  public:
-  TextScanner(std::string_view bytes, const std::string& file)
-      : begin_(bytes.data()), p_(bytes.data()), end_(bytes.data() + bytes.size()), file_(&file) {}
+  TextScanner(std::string_view bytes, const std::string& file, char comment = '%')
+      : begin_(bytes.data()), p_(bytes.data()), end_(bytes.data() + bytes.size()), file_(&file), comment_(comment) {}
 
   bool at_end() const { return p_ == end_; }
   std::size_t remaining() const { return static_cast<std::size_t>(end_ - p_); }
@@ -25,7 +26,7 @@ class TextScanner {
   void skip_to_word() {
     for (;;) {
       while (p_ != end_ && (is_blank(*p_) || is_line_end(*p_))) ++p_;
-      if (p_ == end_ || *p_ != '%') return;
+      if (p_ == end_ || !starts_comment(*p_)) return;
       skip_line();
     }
   }
@@ -33,7 +34,14 @@ class TextScanner {
   void skip_line() {
     while (p_ != end_ && !is_line_end(*p_)) ++p_;
   }
-  bool at_line_end() const { return p_ == end_ || is_line_end(*p_) || *p_ == '%'; }
+  /// Over one LF, CRLF or CR, where there is one.
+  void skip_line_end() {
+    if (p_ != end_ && *p_ == '\r') ++p_;
+    if (p_ != end_ && *p_ == '\n') ++p_;
+  }
+  /// To the end of the line, without the blanks around.
+  std::string_view rest_of_line();
+  bool at_line_end() const { return p_ == end_ || is_line_end(*p_) || starts_comment(*p_); }
 
   /// The word that starts here, empty at the end of a line; `word` also moves behind it.
   std::string_view peek_word() const;
@@ -54,11 +62,13 @@ class TextScanner {
  private:
   static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
   static bool is_line_end(char c) { return c == '\n' || c == '\r'; }
-  static bool ends_word(char c) { return is_blank(c) || is_line_end(c) || c == '%'; }
+  bool starts_comment(char c) const { return c == comment_ && comment_ != '\0'; }
+  bool ends_word(char c) const { return is_blank(c) || is_line_end(c) || starts_comment(c); }
   double unusual_real(const char* what);
 
   const char *begin_, *p_, *end_;
   const std::string* file_;
+  char comment_;
 };
 
 }  // namespace rlx::formats

@@ -18,7 +18,7 @@ TEST(Commands, SayWhatTheyAre) {
   EXPECT_EQ(version.out.rfind("rlx ", 0), 0u) << version.out;
   const Outcome help = rlx({"--help"});
   EXPECT_EQ(help.status, 0);
-  for (const char* command : {"solve", "run", "report", "ops", "devices", "doctor", "bench"}) {
+  for (const char* command : {"solve", "run", "report", "ops", "devices", "doctor", "bench", "splat"}) {
     EXPECT_NE(help.out.find(command), std::string::npos) << command;
     EXPECT_EQ(rlx({command, "--help"}).status, 0) << command;
   }

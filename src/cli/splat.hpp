@@ -1,0 +1,36 @@
+// The subcommands of `rlx splat`, each defined in the file of its name.
+#pragma once
+#include "context.hpp"
+
+#include <rlx/formats/gaussian_cloud.hpp>
+
+#include <string>
+#include <vector>
+
+namespace rlx::cli {
+
+void add_splat_info(CLI::App& splat, Context& context);
+void add_splat_convert(CLI::App& splat, Context& context);
+void add_splat_crop(CLI::App& splat, Context& context);
+
+/// How scenes of Gaussians are read and written: the flags that convert and crop share.
+struct SceneFlags {
+  bool ascii = false, raw_axes = false;
+  int spz_version = 0;
+  const CLI::Option *ascii_given = nullptr, *version_given = nullptr, *axes_given = nullptr;
+
+  void add_to(CLI::App& app);
+  /// UsageError for an option that neither file looks at.
+  void check(const std::string& input, const std::string& output) const;
+  formats::GaussianCloud read(const std::string& path) const;
+  void write(const std::string& path, const formats::GaussianCloud& cloud) const;
+};
+
+/// The --raw-axes flag alone, for commands that only read.
+CLI::Option* add_axes_flag(CLI::App& app, bool& raw_axes);
+formats::GaussianCloud read_scene(const std::string& path, bool raw_axes);
+
+/// `count` numbers with commas between; UsageError naming the option otherwise.
+std::vector<float> comma_numbers(const std::string& text, std::size_t count, const char* option);
+
+}  // namespace rlx::cli

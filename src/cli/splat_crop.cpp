@@ -1,0 +1,57 @@
+// rlx splat crop IN OUT: the Gaussians whose means lie in a box or a sphere.
+#include "json_output.hpp"
+#include "splat.hpp"
+
+#include <iostream>
+#include <memory>
+#include <optional>
+
+namespace rlx::cli {
+
+namespace {
+
+struct SplatCrop {
+  Context& context;
+  SceneFlags flags{};
+  std::string input{}, output{};
+  std::optional<std::string> lower{}, upper{}, sphere{};
+
+  std::vector<std::int64_t> inside(const formats::GaussianCloud& cloud) const {
+    if (sphere) {
+      const auto s = comma_numbers(*sphere, 4, "--sphere");
+      return inside_sphere(cloud, {s[0], s[1], s[2]}, s[3]);
+    }
+    const auto l = comma_numbers(*lower, 3, "--min"), u = comma_numbers(*upper, 3, "--max");
+    return inside_box(cloud, {l[0], l[1], l[2]}, {u[0], u[1], u[2]});
+  }
+
+  int run() const {
+    flags.check(input, output);
+    if (!sphere && !(lower && upper)) throw UsageError("crop needs --min and --max, or --sphere");
+    (void)inside({});  // a wrong option is told before the scene is read
+    const formats::GaussianCloud cloud = flags.read(input);
+    const formats::GaussianCloud kept = select(cloud, inside(cloud));
+    flags.write(output, kept);
+    if (context.json)
+      print_json({{"input", input}, {"output", output}, {"gaussians", cloud.size()}, {"kept", kept.size()}});
+    else std::cout << output << ": " << kept.size() << " of " << cloud.size() << " Gaussians\n";
+    return 0;
+  }
+};
+
+}  // namespace
+
+void add_splat_crop(CLI::App& splat, Context& context) {
+  auto s = std::make_shared<SplatCrop>(SplatCrop{context});
+  CLI::App* c =
+      add_command(splat, context, "crop", "Keeps the Gaussians whose means lie in a box or a sphere, limits included.",
+                  [s] { return s->run(); });
+  c->add_option("input", s->input, "scene: .ply, .spz or .splat")->required();
+  c->add_option("output", s->output, "scene to write, replaced whole or not at all")->required();
+  CLI::Option* lower = c->add_option("--min", s->lower, "lower corner of the box: x,y,z; inf and -inf are numbers too");
+  CLI::Option* upper = c->add_option("--max", s->upper, "upper corner of the box: x,y,z");
+  c->add_option("--sphere", s->sphere, "centre and radius: x,y,z,r")->excludes(lower)->excludes(upper);
+  s->flags.add_to(*c);
+}
+
+}  // namespace rlx::cli

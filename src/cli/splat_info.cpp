@@ -1,0 +1,58 @@
+// rlx splat info FILE: what a scene of Gaussians holds, and what of it cannot be drawn.
+#include "json_output.hpp"
+#include "splat.hpp"
+
+#include <cstdio>
+#include <memory>
+
+namespace rlx::cli {
+
+namespace {
+
+using nlohmann::json;
+
+struct SplatInfo {
+  Context& context;
+  std::string file{};
+  bool raw_axes = false;
+
+  int run() const {
+    const formats::GaussianCloud cloud = read_scene(file, raw_axes);
+    const formats::GaussianSummary s = summarize(cloud);
+    if (context.json) {
+      print_json({{"file", file},
+                  {"gaussians", s.count},
+                  {"sh_degree", cloud.sh_degree},
+                  {"antialiased", cloud.antialiased},
+                  {"not_finite", s.not_finite},
+                  {"zero_quaternions", s.zero_quaternions},
+                  {"lower", s.lower},
+                  {"upper", s.upper},
+                  {"smallest_scale", number(s.smallest_scale)},
+                  {"largest_scale", number(s.largest_scale)},
+                  {"mean_opacity", number(s.mean_opacity)}});
+      return 0;
+    }
+    std::printf("%-18s %lld, harmonics of degree %d%s\n", "Gaussians", static_cast<long long>(s.count), cloud.sh_degree,
+                cloud.antialiased ? ", antialiased" : "");
+    std::printf("%-18s %.6g %.6g %.6g to %.6g %.6g %.6g\n", "means", s.lower[0], s.lower[1], s.lower[2], s.upper[0],
+                s.upper[1], s.upper[2]);
+    std::printf("%-18s %.3g to %.3g\n", "scales", s.smallest_scale, s.largest_scale);
+    std::printf("%-18s %.3f\n", "mean opacity", s.mean_opacity);
+    if (s.not_finite) std::printf("%-18s %lld\n", "not finite", static_cast<long long>(s.not_finite));
+    if (s.zero_quaternions) std::printf("%-18s %lld\n", "without rotation", static_cast<long long>(s.zero_quaternions));
+    return 0;
+  }
+};
+
+}  // namespace
+
+void add_splat_info(CLI::App& splat, Context& context) {
+  auto s = std::make_shared<SplatInfo>(SplatInfo{context});
+  CLI::App* c = add_command(splat, context, "info", "Shows what a scene holds, and how much of it cannot be drawn.",
+                            [s] { return s->run(); });
+  c->add_option("file", s->file, "scene: .ply, .spz or .splat")->required();
+  add_axes_flag(*c, s->raw_axes);
+}
+
+}  // namespace rlx::cli

@@ -1,0 +1,44 @@
+// The header of a PLY file: which elements there are, and how a row of each is laid out.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rlx::formats {
+
+enum class PlyType : std::uint8_t { i8, u8, i16, u16, i32, u32, f32, f64 };
+std::size_t width(PlyType t);
+
+struct PlyProperty {
+  std::string name{};
+  PlyType type = PlyType::f32;
+  std::optional<PlyType> list{};  ///< Of a list: the type of its length.
+};
+
+struct PlyElement {
+  std::string name{};
+  std::int64_t count = 0;
+  std::vector<PlyProperty> properties{};
+  std::size_t offset = 0;     ///< Of its line in the header.
+  std::size_t row_bytes = 0;  ///< In binary files; the least where there are lists.
+  bool has_lists = false;
+
+  std::optional<std::size_t> find(std::string_view property) const;
+};
+
+enum class PlyFormat : std::uint8_t { ascii, little_endian, big_endian };
+
+struct PlyHeader {
+  PlyFormat format = PlyFormat::ascii;
+  std::vector<PlyElement> elements{};
+  std::size_t data_offset = 0;
+
+  const PlyElement* find(std::string_view element) const;
+};
+
+/// Throws FormatError. Counts are checked only for what their own digits say.
+PlyHeader parse_ply_header(std::string_view bytes, const std::string& file);
+
+}  // namespace rlx::formats
