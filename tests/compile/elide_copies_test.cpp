@@ -268,5 +268,49 @@ TEST(ElideCopies, AnInputIsNeverWritten) {
   expect_reference_values(g);
 }
 
+// A loop that reads rows of an invariant each trip, by a slice or by gathering: its reverse adds to those rows of the
+// invariant's cotangent, not to all of it.
+class ReverseOfReadingRows : public ::testing::TestWithParam<Value (*)(Value x, Value i)> {};
+
+TEST_P(ReverseOfReadingRows, WritesRows) {
+  Graph g("rows");
+  {
+    Builder b(g, registry());
+    const Value x = b.input(f64({length, width}), "x");
+    const Values out = ops::while_(
+        std::array{i64(b, 0), ops::full(b, DType::f64, {1, width}, 0)}, std::array{x},
+        [&](ValuesIn v) { return Values{ops::compare(v[0], i64(b, length), ops::Direction::lt)}; },
+        [&](ValuesIn v) {
+          const Value next = ops::add(v[0], i64(b, 1)), last = ops::min(next, i64(b, length - 1));
+          return Values{next, ops::add(v[1], ops::mul(GetParam()(v[2], v[0]), GetParam()(v[2], last)))};
+        },
+        length);
+    b.output(ops::reduce_sum(out[1], {0, 1}), "y");
+  }
+  const Graph reverse = transform::grad(g, registry());
+  const auto e = compiled(reverse);
+  std::vector<Traffic> loops;
+  for (NodeId id : e.lir().region(Graph::top).nodes)
+    if (e.lir().node(id).op->name() == "lir.while") loops.push_back(traffic(e.lir(), e.lir().node(id).regions[1]));
+  ASSERT_EQ(loops.size(), 2u);  // forward, and in reverse
+  EXPECT_LT(loops[1].points + loops[1].copied, length * width / 4);
+  // d/dx of the sum of x[i] x[min(i + 1, last)].
+  const HostTensor x = ramp(f64({length, width}));
+  const HostValues in{x}, out = e.run(in);
+  for (std::int64_t i = 0; i < length; ++i)
+    for (std::int64_t j = 0; j < width; ++j) {
+      const auto at = [&](std::int64_t k) { return x.get_f64(k * width + j); };
+      double d = at(std::min(i + 1, length - 1)) + (i > 0 ? at(i - 1) : 0);
+      if (i == length - 1) d += at(i);
+      EXPECT_EQ(std::get<HostTensor>(out.back()).get_f64(i * width + j), d) << i << " " << j;
+    }
+}
+
+Value gathered_row(Value x, Value i) {
+  return ops::gather(x, ops::reshape(i, {1}),
+                     {.offset_dims = {0, 1}, .start_index_map = {0}, .index_vector_dim = 0, .slice_sizes = {1, width}});
+}
+INSTANTIATE_TEST_SUITE_P(ElideCopies, ReverseOfReadingRows, ::testing::Values(&row_of, &gathered_row));
+
 }  // namespace
 }  // namespace rlx

@@ -258,35 +258,59 @@ TEST(EmitLlvmTypes, Complex) {
 }
 
 TEST(EmitLlvmTypes, MinMaxPropagateNanAndOrderZeros) {
-  const double edge[] = {0, -0.0, 1, -1, NAN, INFINITY, -INFINITY};
+  const double edge[] = {0, -0.0, 1, -1, NAN, -NAN, INFINITY, -INFINITY, 1e-44};
   const std::int64_t m = std::size(edge), n = m * m;
-  Program p;
-  std::vector<Value> b = {p.buffer(DType::f32, n), p.buffer(DType::f32, n), p.buffer(DType::f32, n),
-                          p.buffer(DType::f32, n), p.buffer(DType::boolean, n)};
-  p.kernel({n}, b, 3, [](const Body& k) {
-    const Value i = k.index[0], x = k.load(0, i), y = k.load(1, i);
-    k.store(2, i, k.op("min", {x, y}));
-    k.store(3, i, k.op("max", {x, y}));
-    k.store(4, i, k.op("not", {k.compare(x, y, Direction::ne)}));
-  });
-  HostTensor x(DType::f32, {n}), y(DType::f32, {n});
-  for (std::int64_t i = 0; i < n; ++i) {
-    x.set_f64(i, edge[i / m]);
-    y.set_f64(i, edge[i % m]);
-  }
-  const auto r = run_everywhere(
-      p, {x, y, HostTensor(DType::f32, {n}), HostTensor(DType::f32, {n}), HostTensor(DType::boolean, {n})});
-  for (std::int64_t i = 0; i < n; ++i) {
-    const double a = x.get_f64(i), c = y.get_f64(i);
-    EXPECT_EQ(r[4].get_i64(i), a == c);
-    if (std::isnan(a) || std::isnan(c)) {
-      EXPECT_TRUE(std::isnan(r[2].get_f64(i)) && std::isnan(r[3].get_f64(i)));
-      continue;
+  for (DType t : {DType::f32, DType::f64}) {
+    Program p;
+    std::vector<Value> b = {p.buffer(t, n), p.buffer(t, n), p.buffer(t, n), p.buffer(t, n),
+                            p.buffer(DType::boolean, n)};
+    p.kernel({n}, b, 3, [](const Body& k) {
+      const Value i = k.index[0], x = k.load(0, i), y = k.load(1, i);
+      k.store(2, i, k.op("min", {x, y}));
+      k.store(3, i, k.op("max", {x, y}));
+      k.store(4, i, k.op("not", {k.compare(x, y, Direction::ne)}));
+    });
+    HostTensor x(t, {n}), y(t, {n});
+    for (std::int64_t i = 0; i < n; ++i) {
+      x.set_f64(i, edge[i / m]);
+      y.set_f64(i, edge[i % m]);
     }
-    const double low = a < c || (a == c && std::signbit(a)) ? a : c,
-                 high = a > c || (a == c && !std::signbit(a)) ? a : c;
-    EXPECT_TRUE(r[2].get_f64(i) == low && std::signbit(r[2].get_f64(i)) == std::signbit(low)) << a << " " << c;
-    EXPECT_TRUE(r[3].get_f64(i) == high && std::signbit(r[3].get_f64(i)) == std::signbit(high)) << a << " " << c;
+    const auto r = run_everywhere(p, {x, y, HostTensor(t, {n}), HostTensor(t, {n}), HostTensor(DType::boolean, {n})});
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double a = x.get_f64(i), c = y.get_f64(i);
+      EXPECT_EQ(r[4].get_i64(i), a == c);
+      if (std::isnan(a) || std::isnan(c)) {
+        EXPECT_TRUE(std::isnan(r[2].get_f64(i)) && std::isnan(r[3].get_f64(i)));
+        continue;
+      }
+      const double low = a < c || (a == c && std::signbit(a)) ? a : c,
+                   high = a > c || (a == c && !std::signbit(a)) ? a : c;
+      EXPECT_TRUE(r[2].get_f64(i) == low && std::signbit(r[2].get_f64(i)) == std::signbit(low)) << a << " " << c;
+      EXPECT_TRUE(r[3].get_f64(i) == high && std::signbit(r[3].get_f64(i)) == std::signbit(high)) << a << " " << c;
+    }
+  }
+}
+
+// One NaN of a row, in whichever lane and whatever its sign, is what the row's maximum is.
+TEST(EmitLlvmTypes, MaximumOfARowWithOneNan) {
+  const std::int64_t n = 150;
+  for (DType t : {DType::f32, DType::f64}) {
+    Program p;
+    p.kernel({2 * n + 1}, {p.buffer(t, (2 * n + 1) * n), p.buffer(t, 2 * n + 1)}, 1, [&](const Body& k) {
+      const Value row = k.times(k.index[0], n);
+      k.store(
+          1, k.index[0],
+          k.reduce(
+              k.i64(0), k.i64(n), {k.number(t, -INFINITY)}, [&](Value j) { return Values{k.load(0, k.add(row, j))}; },
+              [&](ValuesIn a, ValuesIn c) { return Values{k.op("max", {a[0], c[0]})}; })[0]);
+    });
+    HostTensor x = random_tensor(t, (2 * n + 1) * n, 3);
+    for (std::int64_t i = 0; i < 2 * n; ++i) x.set_f64(i * n + i % n, i < n ? NAN : -NAN);
+    const HostTensor y = run_everywhere(p, {x, HostTensor(t, {2 * n + 1})})[1];
+    for (std::int64_t i = 0; i < 2 * n; ++i) EXPECT_TRUE(std::isnan(y.get_f64(i))) << i;
+    double largest = -INFINITY;
+    for (std::int64_t j = 0; j < n; ++j) largest = std::max(largest, x.get_f64(2 * n * n + j));
+    EXPECT_EQ(y.get_f64(2 * n), largest);
   }
 }
 

@@ -10,16 +10,23 @@ using namespace testing_kernels;
 
 constexpr std::int64_t large = 2 << 20;  // Elements of f32 that come from memory.
 
+const emit_llvm::Machine machine{
+    .triple = "x86_64-unknown-linux-gnu", .cpu = "x86-64-v4", .features = "", .isa = emit_llvm::Isa::avx512};
+
 std::vector<std::int64_t> distances(const Program& p) {
-  const emit_llvm::Machine machine{
-      .triple = "x86_64-unknown-linux-gnu", .cpu = "x86-64-v4", .features = "", .isa = emit_llvm::Isa::avx512};
   const NodeId kernel = lir::kernels(p.graph())[0];
   std::vector<std::int64_t> out;
-  for (const auto& [access, ahead] :
+  for (const auto& [access, prefetch] :
        emit_llvm::prefetches(p.graph(), emit_llvm::plan_kernel(p.graph(), kernel, machine)))
-    out.push_back(ahead);
+    out.push_back(prefetch.ahead);
   std::sort(out.begin(), out.end());
   return out;
+}
+
+std::int64_t count_of(const std::string& text, std::string_view word) {
+  std::int64_t n = 0;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++n;
+  return n;
 }
 
 Program successor(std::int64_t n) {
@@ -43,22 +50,47 @@ TEST(Prefetch, NothingChanges) {
   EXPECT_EQ(wrong, 0);
 }
 
-// Each of 2048 rows: its sum, then its elements over that. The second loop asks for the next row of both buffers.
-TEST(Prefetch, TheNextRowInTheLastPass) {
-  constexpr std::int64_t row = 1024;
+constexpr std::int64_t row = 1024;
+
+// Each of 2048 rows: its sum, then `f` of its elements and that.
+Program by_sums(const std::function<Value(const Body&, Value x, Value sum)>& f) {
   Program p;
-  p.kernel({large / row}, {p.buffer(DType::f32, large), p.buffer(DType::f32, large)}, 1, [](const Body& k) {
+  p.kernel({large / row}, {p.buffer(DType::f32, large), p.buffer(DType::f32, large)}, 1, [&](const Body& k) {
     const auto at = [&](Value i) { return k.add(k.times(k.index[0], row), i); };
     const Value sum = k.sum(k.i64(0), k.i64(row), k.number(DType::f32, 0), [&](Value i) { return k.load(0, at(i)); });
     k.loop(
         k.i64(0), k.i64(row), {},
         [&](Value i, ValuesIn) {
-          k.store(1, at(i), k.op("div", {k.load(0, at(i)), sum}));
+          k.store(1, at(i), f(k, k.load(0, at(i)), sum));
           return Values{};
         },
         lir::ForAttrs{.independent = true});
   });
+  return p;
+}
+
+TEST(Prefetch, TheNextRowByHalves) {
+  const Program p = by_sums([](const Body& k, Value x, Value sum) { return k.sub(x, sum); });
+  EXPECT_EQ(distances(p), (std::vector<std::int64_t>{row, row, row + row / 2}));
+}
+
+TEST(Prefetch, TheNextRowInTheDearPass) {
+  const Program p = by_sums([](const Body& k, Value x, Value sum) { return k.op("exp", {k.sub(x, sum)}); });
   EXPECT_EQ(distances(p), (std::vector<std::int64_t>{row, row}));
+}
+
+// A row in chunks is one run: it asks for what lies ahead once, by the general rule and not as a segment too.
+TEST(Prefetch, Chunks) {
+  Program p;
+  constexpr std::int64_t chunk = 16384;
+  p.kernel({large / chunk}, {p.buffer(DType::f32, large), p.buffer(DType::f32, large / chunk)}, 1, [](const Body& k) {
+    const Value low = k.times(k.index[0], chunk), high = k.op("min", {k.plus(low, chunk), k.i64(large)});
+    k.store(1, k.index[0], k.sum(low, high, k.number(DType::f32, 0), [&](Value i) { return k.load(0, i); }));
+  });
+  EXPECT_EQ(distances(p), (std::vector<std::int64_t>{512}));
+  const std::string text = emit_llvm::emit_text(p.graph(), machine, true);
+  // Four sums side by side, one request each, and the vectors left over.
+  EXPECT_EQ(count_of(text, "call void @llvm.prefetch"), 4);
 }
 
 }  // namespace

@@ -171,7 +171,7 @@ std::vector<Val> Kernel::vector_reduce(const Node& n, int lanes) {
   // Segments of loaded bounds are short and lie one behind the other, so that the processor's own prefetchers, which
   // follow one loop, come too late: what lies ahead in memory is the next segments' data.
   constexpr std::int64_t elements_ahead = 512;
-  ahead_ = known < 0 ? elements_ahead : 0;
+  ahead_ = has_loaded_bounds(g_, n) ? elements_ahead : 0;
   const std::size_t width = n.results.size();
   std::vector<Val> sums;
   for (int s = 0; s < sets; ++s)

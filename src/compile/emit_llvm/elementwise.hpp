@@ -1,4 +1,5 @@
-// Scalar operators of kernel bodies, on operands that all have the same number of lanes.
+// Scalar operators of kernel bodies, on operands that all have the same number of lanes, but for a divisor that lanes
+// share.
 #pragma once
 #include "compile/emit_llvm/kernel.hpp"
 #include "compile/emit_llvm/math/complex.hpp"
@@ -25,6 +26,12 @@ V boolean_operator(std::string_view op, std::span<const V> x);
 /// Real results (abs, real, imag) leave `im` absent; `done` is false where there is no such operator.
 Complex complex_operator(std::string_view op, std::span<const Complex> x, bool& done);
 Complex complex_multiply(Complex a, Complex b);
+
+/// x / b, correctly rounded, for lanes x that share the scalar b: x times b's reciprocal, corrected once by its exact
+/// remainder (Brisebarre, Muller and Raina, "Accelerating correctly rounded floating-point division when the divisor is
+/// known in advance", IEEE Trans. Computers 53, 2004), or by division where exponents are so large or small that this
+/// is not exact. On levels with fma as an instruction.
+V divide_by_shared(V x, V b);
 
 // --- convert.cpp
 Val convert(Ir& ir, const Machine& machine, const Val& x, DType to);

@@ -56,7 +56,7 @@ V float_operator(std::string_view op, std::span<const V> x) {
     if (op == "add") return a + b;
     if (op == "sub") return a - b;
     if (op == "mul") return a * b;
-    if (op == "div") return a / b;
+    if (op == "div") return Ir::lanes(b.type()) < Ir::lanes(a.type()) ? divide_by_shared(a, b) : a / b;
     if (op == "rem") return a.ir->wrap(LLVMBuildFRem(a.ir->b, a.v, b.v, ""));
     if (op == "min") return minimum(a, b);
     if (op == "max") return maximum(a, b);

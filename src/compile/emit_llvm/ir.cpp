@@ -1,5 +1,7 @@
 #include "compile/emit_llvm/ir.hpp"
 
+#include "compile/emit_llvm/avx512.hpp"
+
 #include <rlx/ir/error.hpp>
 
 #include <algorithm>
@@ -7,7 +9,8 @@
 
 namespace rlx::emit_llvm {
 
-Ir::Ir(LLVMContextRef context, LLVMModuleRef module) : c(context), m(module), b(LLVMCreateBuilderInContext(context)) {
+Ir::Ir(LLVMContextRef context, LLVMModuleRef module, Isa level)
+    : c(context), m(module), b(LLVMCreateBuilderInContext(context)), isa(level) {
   i1 = LLVMInt1TypeInContext(c);
   i8 = LLVMInt8TypeInContext(c);
   i16 = LLVMInt16TypeInContext(c);
@@ -95,6 +98,11 @@ V Ir::intrinsic(std::string_view name, std::initializer_list<LLVMTypeRef> overlo
   const LLVMTypeRef t = LLVMIntrinsicGetType(c, id, types.data(), types.size());
   return call(t, f, std::span<const V>(args.begin(), args.size()));
 }
+V Ir::intrinsic(std::string_view name, std::span<const V> args) {
+  const unsigned id = LLVMLookupIntrinsicID(name.data(), name.size());
+  if (!id) throw InternalError("emit_llvm: no intrinsic " + std::string(name));
+  return call(LLVMIntrinsicGetType(c, id, nullptr, 0), LLVMGetIntrinsicDeclaration(m, id, nullptr, 0), args);
+}
 V Ir::call(LLVMTypeRef type, LLVMValueRef callee, std::span<const V> args) {
   std::vector<LLVMValueRef> values;
   for (const V& a : args) values.push_back(a.v);
@@ -113,6 +121,18 @@ V Ir::if_then(V condition, V otherwise, const std::function<V()>& then) {
   incoming(p, otherwise, from);
   incoming(p, value, last);
   return p;
+}
+
+V Ir::if_rarely(V condition, V otherwise, const std::function<V()>& then) {
+  const LLVMBasicBlockRef from = here();
+  const V r = if_then(condition, otherwise, then);
+  constexpr std::string_view kind = "prof", weights = "branch_weights";
+  LLVMMetadataRef parts[] = {LLVMMDStringInContext2(c, weights.data(), weights.size()),
+                             LLVMValueAsMetadata(integer(i32, 1).v), LLVMValueAsMetadata(integer(i32, 1000).v)};
+  LLVMSetMetadata(LLVMGetBasicBlockTerminator(from),
+                  LLVMGetMDKindIDInContext(c, kind.data(), static_cast<unsigned>(kind.size())),
+                  LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, parts, std::size(parts))));
+  return r;
 }
 
 // Rotated: the guard stands before the loop, so that what the body loads unconditionally may be hoisted.
@@ -178,7 +198,8 @@ V le(V a, V b) { return compare(a, b, LLVMRealOLE, LLVMIntSLE); }
 V eq(V a, V b) { return compare(a, b, LLVMRealOEQ, LLVMIntEQ); }
 V ne(V a, V b) { return compare(a, b, LLVMRealUNE, LLVMIntNE); }
 V ult(V a, V b) { return compare(a, b, LLVMRealULT, LLVMIntULT); }
-V is_nan(V a) { return compare(a, a, LLVMRealUNO, LLVMIntNE); }
+V uno(V a, V b) { return compare(a, b, LLVMRealUNO, LLVMIntNE); }
+V is_nan(V a) { return uno(a, a); }
 V any(V condition) {
   if (Ir::lanes(condition.type()) == 1) return condition;
   return condition.ir->intrinsic("llvm.vector.reduce.or", {condition.type()}, {condition});
@@ -208,14 +229,23 @@ V copysign(V magnitude, V sign) {
 V floor(V x) { return x.ir->unary("llvm.floor", x); }
 V ceil(V x) { return x.ir->unary("llvm.ceil", x); }
 V trunc(V x) { return x.ir->unary("llvm.trunc", x); }
-V minimum(V a, V b) {
+// LLVM's own forms of these cost about twice as much.
+static V extreme(V a, V b, avx512::Which which) {
   match(a, b);
-  return a.ir->binary("llvm.minimum", a, b);
+  const bool larger = which == avx512::Which::larger;
+  if (Ir::lanes(a.type()) == 1 || a.ir->isa == Isa::generic)
+    return a.ir->binary(larger ? "llvm.maximum" : "llvm.minimum", a, b);
+  const V unordered = uno(a, b);
+  if (const V number = avx512::either(which, a, b)) return select(unordered, a + b, number);
+  // The instruction gives its second operand where the two are equal or one is a NaN. Both orders have the same bits
+  // but for zeros of different signs, of which these keep the wanted one; all bits set are a NaN.
+  const V ab = larger ? select(gt(a, b), a, b) : select(lt(a, b), a, b);
+  const V ba = larger ? select(gt(b, a), b, a) : select(lt(b, a), b, a);
+  const V bits = larger ? as_bits(ab) & as_bits(ba) : as_bits(ab) | as_bits(ba);
+  return as_float(bits | a.ir->wrap(LLVMBuildSExt(a.ir->b, unordered.v, bits.type(), "")));
 }
-V maximum(V a, V b) {
-  match(a, b);
-  return a.ir->binary("llvm.maximum", a, b);
-}
+V minimum(V a, V b) { return extreme(a, b, avx512::Which::smaller); }
+V maximum(V a, V b) { return extreme(a, b, avx512::Which::larger); }
 
 V as_bits(V x) {
   const LLVMTypeRef t = Ir::shaped(LLVMIntTypeInContext(x.ir->c, static_cast<unsigned>(Ir::bits(x.type()))), x.type());

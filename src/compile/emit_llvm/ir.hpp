@@ -1,6 +1,8 @@
 // A thin layer over LLVM's C API: values with operators that work alike on scalars and on vectors of lanes. The
 // formulas of math/ are written against it, so none of them knows how wide it runs.
 #pragma once
+#include "compile/emit_llvm/emit_llvm.hpp"
+
 #include <llvm-c/Core.h>
 
 #include <cstdint>
@@ -24,7 +26,7 @@ struct V {
 
 class Ir {
  public:
-  Ir(LLVMContextRef context, LLVMModuleRef module);
+  Ir(LLVMContextRef context, LLVMModuleRef module, Isa isa);
   ~Ir();
   Ir(const Ir&) = delete;
   Ir& operator=(const Ir&) = delete;
@@ -32,6 +34,7 @@ class Ir {
   LLVMContextRef c;
   LLVMModuleRef m;
   LLVMBuilderRef b;
+  Isa isa;
   LLVMValueRef fn = nullptr;  ///< The function under construction.
   LLVMTypeRef i1, i8, i16, i32, i64, half, f32, f64, ptr;
 
@@ -64,6 +67,7 @@ class Ir {
 
   // --- Calls.
   V intrinsic(std::string_view name, std::initializer_list<LLVMTypeRef> overloads, std::initializer_list<V> args);
+  V intrinsic(std::string_view name, std::span<const V> args);  ///< Of one type only.
   /// An elementwise intrinsic overloaded on the type of its first argument.
   V unary(std::string_view name, V x) { return intrinsic(name, {x.type()}, {x}); }
   V binary(std::string_view name, V x, V y) { return intrinsic(name, {x.type()}, {x, y}); }
@@ -79,6 +83,8 @@ class Ir {
   static void incoming(V phi, V value, LLVMBasicBlockRef from) { LLVMAddIncoming(phi.v, &value.v, &from, 1); }
   /// `value` where `condition` (a scalar i1) is false, else what `then` gives; `then` runs only if it is true.
   V if_then(V condition, V otherwise, const std::function<V()>& then);
+  /// The same where `condition` is hardly ever true: the code for it is out of the way.
+  V if_rarely(V condition, V otherwise, const std::function<V()>& then);
   /// Runs `body(i)` for i = from, from + step, ... < to.
   void loop(V from, V to, std::int64_t step, const std::function<void(V)>& body);
 };
@@ -122,6 +128,7 @@ inline V ge(V a, double x) { return ge(a, number(a, x)); }
 inline V eq(V a, double x) { return eq(a, number(a, x)); }
 V ne(V a, V b);  ///< Floats: true on NaN.
 V ult(V a, V b);
+V uno(V a, V b);  ///< Floats only: whether one is a NaN.
 V is_nan(V a);
 V any(V condition);  ///< Scalar i1: whether a lane is true.
 /// The arms, and the condition, may differ in lanes: scalars are splat.
@@ -140,7 +147,7 @@ V copysign(V magnitude, V sign);
 V floor(V x);
 V ceil(V x);
 V trunc(V x);
-V minimum(V a, V b);  ///< NaN wins; -0 < +0.
+V minimum(V a, V b);  ///< NaN, of any payload, wins; -0 < +0.
 V maximum(V a, V b);
 
 // --- Conversions; lanes stay.

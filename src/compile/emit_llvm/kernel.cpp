@@ -1,7 +1,6 @@
 #include "compile/emit_llvm/kernel.hpp"
 
 #include "compile/emit_llvm/elementwise.hpp"
-#include "compile/emit_llvm/prefetch.hpp"
 
 #include <rlx/ir/error.hpp>
 #include <rlx/ir/op.hpp>
@@ -218,7 +217,9 @@ void Kernel::node(NodeId id, const Node& n) {
   for (ValueId v : n.operands) in.push_back(value(v));
   Val out;
   if (index_arithmetic(n, op, in, out)) return define(n.results[0], out);
-  match(in);
+  // A divisor that all lanes share stays a scalar.
+  if (op == "div" && is_floating(in[0].dtype) && !is_scalar(in[0]) && is_scalar(in[1])) in[0] = widened(in[0]);
+  else match(in);
   out = elementwise(ir_, machine_, n, in);
   if (op == "mul" && (out.dtype == DType::f32 || out.dtype == DType::f64) && uses(n.results[0]) == 1) {
     out.factor_a = in[0].re;

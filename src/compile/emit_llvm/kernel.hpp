@@ -4,6 +4,7 @@
 #include "compile/emit_llvm/ir.hpp"
 #include "compile/emit_llvm/lane_forms.hpp"
 #include "compile/emit_llvm/plan.hpp"
+#include "compile/emit_llvm/prefetch.hpp"
 
 #include <functional>
 #include <span>
@@ -111,7 +112,7 @@ class Kernel {
   int lanes_ = 1;
   V mask_{};         ///< <lanes x i1>, absent: all. Inside a masked region at least one lane is active.
   LaneForms forms_;  ///< Of the vector range under construction.
-  std::unordered_map<NodeId, std::int64_t> prefetches_;
+  std::unordered_map<NodeId, Prefetch> prefetches_;
   V check_, point_;                            ///< CheckState*; flattened position, for the order of refusals.
   std::vector<LLVMValueRef> scopes_, others_;  ///< Metadata of accesses to each buffer.
 };

@@ -191,11 +191,19 @@ void Kernel::store_element(const KernelBufferRef& b, const Val& at, const Val& x
 void Kernel::prefetch(NodeId access, const KernelBufferRef& b, const Val& index, bool write) {
   const auto it = prefetches_.find(access);
   if (it == prefetches_.end() || index.stride != 1 || lanes_ == 1 || mask_) return;
+  const Prefetch& p = it->second;
   constexpr int line = 64;
   const LLVMTypeRef element = storage_type(ir_, b.dtype);
   const int width = Ir::bits(element) / 8;
-  for (int at = 0; at < lanes_ * width; at += line) {
-    const V where = address(b, element, index.re + ir_.integer(ir_.i64, it->second + at / width));
+  V from = index.re;
+  int bytes = lanes_ * width;
+  if (p.half_of >= 0) {
+    const V i = value(p.half_of).re;
+    from = from - i + lshr(i, 1);
+    bytes /= 2;
+  }
+  for (int at = 0; at < bytes; at += line) {
+    const V where = address(b, element, from + ir_.integer(ir_.i64, p.ahead + at / width));
     // Into all levels; data. Beyond the end of memory it does nothing.
     ir_.intrinsic("llvm.prefetch", {ir_.ptr},
                   {where, ir_.integer(ir_.i32, write ? 1 : 0), ir_.integer(ir_.i32, 3), ir_.integer(ir_.i32, 1)});

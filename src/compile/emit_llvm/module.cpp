@@ -75,7 +75,7 @@ void set_target(LLVMModuleRef m, LLVMTargetMachineRef tm, const Machine& machine
 ModulePtr emit_module(const Graph& g, LLVMContextRef context, LLVMTargetMachineRef tm, const Machine& machine) {
   ModulePtr m(LLVMModuleCreateWithNameInContext(g.name.c_str(), context));
   set_target(m.get(), tm, machine);
-  Ir ir(context, m.get());
+  Ir ir(context, m.get(), machine.isa);
   for (NodeId id : lir::kernels(g)) {
     const KernelPlan plan = plan_kernel(g, id, machine);
     if (LLVMGetNamedFunction(m.get(), plan.attrs->name.c_str()))

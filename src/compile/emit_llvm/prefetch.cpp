@@ -5,9 +5,18 @@
 #include <rlx/ir/op.hpp>
 
 #include <algorithm>
+#include <vector>
 
 namespace rlx::emit_llvm {
 namespace {
+
+bool is_loaded(const Graph& g, ValueId v) {
+  const NodeId d = g.value(v).node;
+  if (d < 0) return false;
+  const Node& n = g.node(d);
+  return n.op->name() == "lir.load" ||
+         std::any_of(n.operands.begin(), n.operands.end(), [&](ValueId o) { return is_loaded(g, o); });
+}
 
 constexpr std::int64_t large = 4ll << 20;  // Bytes of a buffer that comes from memory.
 constexpr std::int64_t ahead = 2048;       // Bytes: some hundred cycles of a loop, and still in the nearest cache.
@@ -20,61 +29,83 @@ class Finder {
       operand_[body.arguments[body.arguments.size() - node_.operands.size() + i]] = node_.operands[i];
   }
 
-  std::unordered_map<NodeId, std::int64_t> run() {
-    if (plan_.lanes > 1) accesses(node_.regions[0], 0);
+  std::unordered_map<NodeId, Prefetch> run() {
+    if (plan_.lanes > 1) accesses(node_.regions[0], {});
     else loops(node_.regions[0]);
-    std::unordered_map<NodeId, std::int64_t> out;
-    for (const auto& [buffer, access] : last_) out.insert(access);
+    std::unordered_map<NodeId, Prefetch> out;
+    for (auto& [buffer, places] : places_) {
+      const std::int64_t least = ahead * 8 / bit_width(g_.tensor_type(buffer).dtype);
+      std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.cost > b.cost; });
+      const std::int64_t row = places[0].row, next = std::max(row, least);
+      out[places[0].access] = {next};
+      if (places.size() < 2 || row == 0 || places[1].row != row || places[1].cost * 4 < places[0].cost) continue;
+      const std::size_t first = places[0].order < places[1].order ? 0 : 1;
+      out[places[first].access] = {next, places[first].index};
+      out[places[1 - first].access] = {next + row / 2, places[1 - first].index};
+    }
     return out;
   }
 
  private:
-  // Loops that take lanes along a row of `trips` elements, 0 where the row goes on.
+  /// Where a buffer is accessed: in a loop over `row` elements, or, where that is 0, in a range that goes on.
+  struct Place {
+    std::int64_t row = 0;
+    ValueId index = -1;
+    double cost = 0;  ///< Of a trip.
+    NodeId access = -1;
+    std::size_t order = 0;
+  };
+
+  // Loops that take lanes.
   void loops(RegionId r) {
     for (NodeId id : g_.region(r).nodes) {
       const Node& n = g_.node(id);
       const bool loop = n.op->name() == "lir.for" || n.op->name() == "lir.reduce";
-      if (loop && (is_loaded(n.operands[0]) || is_loaded(n.operands[1]))) continue;
+      if (loop && has_loaded_bounds(g_, n)) continue;
       if (!plan_.loop_lanes.contains(id)) {
         for (RegionId inner : n.regions) loops(inner);
         continue;
       }
       const auto low = constant_i64(g_, n.operands[0]), high = constant_i64(g_, n.operands[1]);
-      accesses(n.regions[0], low && high ? *high - *low : 0);
+      Place p{low && high && *low == 0 ? *high : 0, g_.region(n.regions[0]).arguments[0]};
+      for (RegionId inner : n.regions)
+        for (NodeId k : g_.region(inner).nodes)
+          if (const std::string_view op = g_.node(k).op->name(); op != "constant") p.cost += operator_cost(op);
+      p.order = order_++;
+      accesses(n.regions[0], p);
     }
   }
 
-  void accesses(RegionId r, std::int64_t trips) {
+  // The last access of each buffer in the region.
+  void accesses(RegionId r, Place place) {
     for (NodeId id : g_.region(r).nodes) {
       const Node& n = g_.node(id);
       if (n.op->name() != "lir.load" && n.op->name() != "lir.store") continue;
       const auto it = operand_.find(n.operands[0]);
       if (it == operand_.end() || (plan_.piecewise && it->second == node_.operands.back())) continue;
       const TensorType& t = g_.tensor_type(it->second);
-      const std::int64_t width = bit_width(t.dtype) / 8;
-      if (width == 0 || is_complex(t.dtype) || byte_size(t.dtype, t.numel().constant()) < large) continue;
-      last_.insert_or_assign(it->second, std::pair{id, std::max(trips, ahead / width)});
+      if (bit_width(t.dtype) < 8 || is_complex(t.dtype) || byte_size(t.dtype, t.numel().constant()) < large) continue;
+      std::vector<Place>& all = places_[it->second];
+      if (all.empty() || all.back().order != place.order) all.push_back(place);
+      all.back().access = id;
     }
-  }
-
-  bool is_loaded(ValueId v) const {
-    const NodeId d = g_.value(v).node;
-    if (d < 0) return false;
-    const Node& n = g_.node(d);
-    return n.op->name() == "lir.load" ||
-           std::any_of(n.operands.begin(), n.operands.end(), [&](ValueId o) { return is_loaded(o); });
   }
 
   const Graph& g_;
   const KernelPlan& plan_;
   const Node& node_;
-  std::unordered_map<ValueId, ValueId> operand_;                       // Of the body's buffers.
-  std::unordered_map<ValueId, std::pair<NodeId, std::int64_t>> last_;  // By buffer: access, elements ahead.
+  std::size_t order_ = 0;
+  std::unordered_map<ValueId, ValueId> operand_;            // Of the body's buffers.
+  std::unordered_map<ValueId, std::vector<Place>> places_;  // By buffer, in the order of the loops.
 };
 
 }  // namespace
 
-std::unordered_map<NodeId, std::int64_t> prefetches(const Graph& g, const KernelPlan& plan) {
+bool has_loaded_bounds(const Graph& g, const Node& loop) {
+  return is_loaded(g, loop.operands[0]) || is_loaded(g, loop.operands[1]);
+}
+
+std::unordered_map<NodeId, Prefetch> prefetches(const Graph& g, const KernelPlan& plan) {
   return Finder(g, plan).run();
 }
 

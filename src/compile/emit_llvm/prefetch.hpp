@@ -7,9 +7,20 @@
 
 namespace rlx::emit_llvm {
 
-/// For the lir.load and lir.store nodes of a planned kernel that also ask for what lies ahead in their buffer: how many
-/// elements ahead. Only large buffers count, each once, at its last access; in a loop over a row the next row is asked
-/// for. Rows of loaded bounds are left out: where the next one lies is not known here.
-std::unordered_map<NodeId, std::int64_t> prefetches(const Graph& g, const KernelPlan& plan);
+/// What an access asks for besides its own element.
+struct Prefetch {
+  std::int64_t ahead = 0;  ///< Elements from its own.
+  /// Set in a loop that asks for half of a row: while it goes through its own row, what it asks for moves half as fast.
+  ValueId half_of = -1;  ///< The loop's index, from 0.
+};
+
+/// For the lir.load and lir.store nodes of a planned kernel that also ask for what lies ahead in their buffer. Only
+/// large buffers count, each once, at an access in the loop that takes most time. In a loop over a row the next row is
+/// asked for, by halves in the two dearest loops where these are alike: requests that are spread over time do not wait
+/// for each other. Rows of loaded bounds are left out: where the next one lies is not known here.
+std::unordered_map<NodeId, Prefetch> prefetches(const Graph& g, const KernelPlan& plan);
+
+/// Whether the bounds of a lir.for or lir.reduce come from memory, as those of segments do.
+bool has_loaded_bounds(const Graph& g, const Node& loop);
 
 }  // namespace rlx::emit_llvm

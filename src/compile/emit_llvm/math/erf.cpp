@@ -50,7 +50,7 @@ V erfc_positive(V x, bool relative) {
     // In f64, where the square is exact and only the polynomial counts.
     const V wide = to_f64(x);
     const ExpParts e = exp_parts(-(wide * wide));
-    return to_f32(e.p * erfc_quotient(wide, true) * power_of_two(e.n));
+    return to_f32(e.p * erfc_quotient(wide, true) * power_of_two(e.n.bits));
   }
   const V square = x * x, lost = fma(x, x, -square);
   const ExpParts e = exp_parts(-square, -lost);

@@ -1,5 +1,6 @@
 // exp by reduction to |r| <= ln(2) / 2 (Cody and Waite, Software Manual for the Elementary Functions, 1980) and a
 // polynomial.
+#include "compile/emit_llvm/avx512.hpp"
 #include "compile/emit_llvm/math/parts.hpp"
 
 namespace rlx::emit_llvm::math {
@@ -16,9 +17,13 @@ V power_of_two(V n) {
   return as_float(width == 64 ? shl(n + 1023, 52) : shl(n + 127, 23));
 }
 
-V scale(V x, V n) {
-  const V half = ashr(n, 1);
-  return x * power_of_two(half) * power_of_two(n - half);
+V scale(V x, Rounded n) {
+  if (const V y = avx512::scale(x, n.real)) return y;
+  // Halves of the exponent with the bias of two exponents, which leaves no sign to care for.
+  const bool wide = is_f64(x);
+  const int mantissa = wide ? 52 : 23;
+  const V both = n.bits + (wide ? 2 * 1023 : 2 * 127), half = lshr(both, 1);
+  return x * as_float(shl(half, mantissa)) * as_float(shl(both - half, mantissa));
 }
 
 ExpParts exp_parts(V x, V low) {
@@ -30,17 +35,18 @@ ExpParts exp_parts(V x, V low) {
   V r = fma(n.real, -ln2(x).high, x);
   r = fma(n.real, -ln2(x).low, r);
   if (low) r = r + low;
-  const V q = wide ? polynomial(r, {0.5000000000000014, 0.16666666666666702, 0.04166666666650303, 0.008333333333305225,
-                                    0.0013888888950553807, 0.00019841269921712742, 2.4801486028680778e-05,
-                                    2.7557212410235247e-06, 2.763275312374721e-07, 2.5119097919839984e-08})
-                   : polynomial(r, {0.5, 0.166665122, 0.0416661873, 0.00836959947, 0.00139516254});
-  return {fma(r * r, q, r) + 1.0, n.bits};
+  const V p =
+      wide ? polynomial(r, {1.0, 1.0, 0.5000000000000014, 0.16666666666666702, 0.04166666666650303,
+                            0.008333333333305225, 0.0013888888950553807, 0.00019841269921712742, 2.4801486028680778e-05,
+                            2.7557212410235247e-06, 2.763275312374721e-07, 2.5119097919839984e-08})
+           : polynomial(r, {1.0, 1.0, 0.5, 0.166665122, 0.0416661873, 0.00836959947, 0.00139516254});
+  return {p, n};
 }
 
 V exp(V x) { return exp_scaled(x, 0); }
 V exp_scaled(V x, int shift) {
   const ExpParts e = exp_parts(x);
-  return scale(e.p, shift ? e.n + shift : e.n);
+  return scale(e.p, shift ? Rounded{e.n.real + shift, e.n.bits + shift} : e.n);
 }
 
 }  // namespace rlx::emit_llvm::math

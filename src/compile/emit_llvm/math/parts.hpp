@@ -23,14 +23,15 @@ struct Rounded {
 Rounded round_small(V x);
 Rounded round_scaled(V x, double factor);  ///< Of x * factor, with one rounding.
 
-/// x * 2^n for n of x's integer width, in two exact steps and one that rounds: subnormal results round once.
-V scale(V x, V n);
+/// x * 2^n, rounded once, subnormal results too; n above minus twice the exponents' bias.
+V scale(V x, Rounded n);
 /// 2^n for n within the exponent range of normal numbers.
 V power_of_two(V n);
 
 /// exp(x + low) = p * 2^n with p in [0.7, 1.42]; x is clamped to where the result over- or underflows for certain.
 struct ExpParts {
-  V p, n;
+  V p;
+  Rounded n;
 };
 ExpParts exp_parts(V x, V low = {});
 /// exp(x) * 2^shift, overflowing only if that does.
