@@ -69,7 +69,8 @@ TEST(Refine, RepairsAPoorFactor) {
   const PoorFactor<double> factor(sparse_lu(a.view()), 1e-9);  // contracts by cond * 1e-9, about 1e-3, a step
   const std::vector<double> b = {1, -2, 3, -4, 5};
   std::vector<double> x(5);
-  const Refinement state = solve_refined(factor, a.view(), Transpose::none, std::span(b), std::span(x));
+  const Refinement state = solve_refined(factor, a.view(), Transpose::none, std::span(b), std::span(x),
+                                         {.target = 1.2e-16, .componentwise_target = 2.3e-16});
   EXPECT_GE(state.iterations, 1);
   EXPECT_LE(state.backward_error, 2e-16);
   EXPECT_EQ(state.backward_error,
