@@ -1,6 +1,6 @@
 // Convolutions of 8 images against oneDNN (weights in the form it likes best, when it is installed) and against the
-// generated loop; and what a bias and an activation cost after a convolution or a product, when its call runs them and
-// when they are a step of their own.
+// generated loop; and what kernels before and after a product or a convolution cost, when its call runs them and when
+// they are steps of their own.
 #include "benchmarks/bench.hpp"
 
 #include <rlx/catalog.hpp>
@@ -23,31 +23,33 @@ struct Layer {
   std::string name;
   std::int64_t images, side, channels, features, window;
   std::int64_t pad() const { return window / 2; }
-  Shape input() const { return {images, side, side, channels}; }
-  Shape kernel() const { return {window, window, channels, features}; }
-  Shape output() const { return {images, side, side, features}; }
+  TensorType input() const { return f32({images, side, side, channels}); }
+  TensorType kernel() const { return f32({window, window, channels, features}); }
+  TensorType output() const { return f32({images, side, side, features}); }
   double flops() const {
     return 2.0 * static_cast<double>(images * side * side * features * window * window * channels);
   }
 };
 
-HostTensor filled(Shape s) {
-  HostTensor x(DType::f32, constant_shape(s));
-  const auto data = x.as_mutable<float>();
-  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>(i * 7919 % 1009) / 1009 - 0.5f;
+HostTensor filled(const TensorType& t) {
+  HostTensor x(t.dtype, constant_shape(t.shape));
+  for (std::int64_t i = 0; i < x.numel(); ++i) {
+    if (t.dtype == DType::i8) x.set_i64(i, i * 7919 % 251 - 125);
+    else x.set_f64(i, static_cast<double>(i * 7919 % 1009) / 1009 - 0.5);
+  }
   return x;
 }
 
 /// A program and its arguments; its results are used again.
 class Run {
  public:
-  Run(const runtime::Catalog& catalog, const std::vector<Shape>& in, const std::function<Value(ValuesIn)>& f,
+  Run(const runtime::Catalog& catalog, const std::vector<TensorType>& in, const std::function<Value(ValuesIn)>& f,
       const CompileOptions& options = {}) {
     Graph g("layer");
     Builder b(g, catalog.operators);
     Values x;
     for (std::size_t i = 0; i < in.size(); ++i) {
-      x.push_back(b.input(f32(in[i]), "x" + std::to_string(i)));
+      x.push_back(b.input(in[i], "x" + std::to_string(i)));
       arguments_.push_back(filled(in[i]));
     }
     b.output(f(x), "y");
@@ -127,19 +129,38 @@ int main() {
     against(l.name + ", oneDNN", l.flops(), 15, [&] { ours(); }, [&] { rival(); }, 0.9);
 #endif
     const auto more = [&](ValuesIn x) { return bias_relu(layer(l, x[0], x[1]), x[2]); };
-    const std::vector<Shape> in{l.input(), l.kernel(), {l.features}};
+    const std::vector<TensorType> in{l.input(), l.kernel(), f32({l.features})};
     Run joined(catalog, in, more),
-        after(catalog, {l.output(), {l.features}}, [](ValuesIn x) { return bias_relu(x[0], x[1]); });
+        after(catalog, {l.output(), f32({l.features})}, [](ValuesIn x) { return bias_relu(x[0], x[1]); });
     against(l.name + ", bias and relu: separate steps", l.flops(), 15, [&] { joined(); }, [&] { ours(), after(); }, 1);
   }
   for (const std::int64_t k : {64, 256, 1024}) {
     const std::int64_t n = 2048;
     const auto f = [&](ValuesIn x) { return bias_relu(ops::matmul(x[0], x[1]), x[2]); };
-    const std::vector<Shape> in{{n, k}, {k, n}, {n}};
+    const std::vector<TensorType> in{f32({n, k}), f32({k, n}), f32({n})};
     Run joined(catalog, in, f), product(catalog, {in[0], in[1]}, [](ValuesIn x) { return ops::matmul(x[0], x[1]); }),
-        after(catalog, {{n, n}, {n}}, [](ValuesIn x) { return bias_relu(x[0], x[1]); });
+        after(catalog, {f32({n, n}), f32({n})}, [](ValuesIn x) { return bias_relu(x[0], x[1]); });
     against(
         "matmul 2048x2048x" + std::to_string(k) + ", bias and relu: separate steps",
         2.0 * static_cast<double>(n * n * k), 15, [&] { joined(); }, [&] { product(), after(); }, 1);
+  }
+  // Weights that are stored narrow, made wide as they are packed; against a step of their own that stores them wide.
+  CompileOptions apart;
+  apart.fuse = false;
+  for (const std::int64_t rows : {64, 512}) {
+    const std::int64_t n = 4096;
+    const double work = 2.0 * static_cast<double>(rows * n * n);
+    const auto widened = [](ValuesIn x) { return ops::matmul(x[0], ops::convert(x[1], DType::f32)); };
+    const auto scaled = [n](ValuesIn x) {
+      return ops::matmul(x[0], ops::mul(ops::convert(x[1], DType::f32), ops::broadcast_to(x[2], {n, n})));
+    };
+    const auto measure = [&](const std::string& weights, const std::vector<TensorType>& in, const auto& f) {
+      Run joined(catalog, in, f), separate(catalog, in, f, apart);
+      against(
+          "matmul " + std::to_string(rows) + "x4096x4096, weights from " + weights + ": separate steps", work, 7,
+          [&] { joined(); }, [&] { separate(); }, 1);
+    };
+    measure("bf16", {f32({rows, n}), tensor(DType::bf16, {n, n})}, widened);
+    measure("i8 and scales", {f32({rows, n}), tensor(DType::i8, {n, n}), f32({n})}, scaled);
   }
 }

@@ -171,6 +171,22 @@ TEST(CpuMatmul, DepthInSeveralBlocks) {
         run_case(machine, {t.in, t.out, 1, 31, 41, t.in == DType::i8 ? 9001 : 2301, turn, !turn});
 }
 
+// Rows that are multiplied from where they lie give the bits of packed ones: transposed, they are packed.
+TEST(CpuMatmul, RowsInPlace) {
+  for (const emit_llvm::Machine& machine : machines())
+    for (const DType t : {DType::f32, DType::f64})
+      for (const std::int64_t n : {5, 16, 40, 64, 100, 500}) {
+        const Case c{t, t, 1, 29, n, 1204}, packed{t, t, 1, 29, n, 1204, true, false};
+        SCOPED_TRACE(std::string(name(machine.isa)) + " " + std::string(name(t)) + " " + std::to_string(n));
+        run_case(machine, c);
+        const HostTensor a = random_tensor(t, {1, c.m, c.k}, 1), b = random_tensor(t, {1, c.k, n}, 2);
+        HostTensor turned(t, {1, c.k, c.m});
+        for (std::int64_t i = 0; i < c.m; ++i)
+          for (std::int64_t k = 0; k < c.k; ++k) turned.set_f64(k * c.m + i, a.get_f64(i * c.k + k));
+        EXPECT_TRUE(multiply(machine, c, a, b, 1).identical(multiply(machine, packed, turned, b, 1)));
+      }
+}
+
 TEST(CpuMatmul, RowsAndColumnsInSeveralBlocks) {
   for (const emit_llvm::Machine& machine : machines()) {
     run_case(machine, {DType::f32, DType::f32, 1, 5, 4200, 9});

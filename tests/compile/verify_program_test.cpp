@@ -65,6 +65,19 @@ struct LirProgram {
     b.emit("lir.copy", {from, to});
     report.steps.push_back({"copy", "copy", "generated", 0});
   }
+  // A record's launch; the kernels that it runs lose their own steps.
+  void call(const Values& reads, const Values& writes, const std::string& prologues, const std::string& epilogue = "") {
+    Values all = reads;
+    all.insert(all.end(), writes.begin(), writes.end());
+    const lir::CallAttrs a{.record = "r",
+                           .op = "exp",
+                           .operands = static_cast<int>(reads.size()),
+                           .prologues = prologues,
+                           .epilogue = epilogue};
+    b.emit("lir.call", all, a);
+    std::erase_if(report.steps, [&](const StepRow& s) { return s.name == prologues; });
+    report.steps.push_back({lir::step_name(a), "call", "handwritten", 0});
+  }
   void loop(const std::function<Value()>& condition, const std::function<void()>& body) {
     report.steps.push_back({"while", "while", "generated", 0});
     const std::vector<RegionBody> regions{[&](ValuesIn) { return Values{condition()}; },
@@ -135,6 +148,56 @@ TEST(VerifyProgram, TheErrorNamesStepAndBuffers) {
               "lir.kernel k0: written: reads what nothing has written\n  %0 f32[16]@device  bytes 0 to 64");
     EXPECT_EQ(e.op(), "lir.kernel");
   }
+}
+
+TEST(VerifyProgram, ACallRunsTheKernelThatMakesItsOperand) {
+  LirProgram p;
+  const Value x = p.input(16), t = p.buffer(16, -1, lir::Lifetime::piecewise), y = p.output(16);
+  p.call({t}, {y}, p.kernel({x}, {t}));
+  p.check();
+  p.check(small);
+}
+
+TEST(VerifyProgram, APrologueThatItsCallDoesNotName) {
+  LirProgram p;
+  const Value x = p.input(16), t = p.buffer(16, -1, lir::Lifetime::piecewise), y = p.output(16);
+  p.kernel({x}, {t});
+  p.call({t}, {y}, "");
+  EXPECT_EQ(p.refused(), "prologue");
+}
+
+TEST(VerifyProgram, ACallThatNamesAPrologueThatIsNotThere) {
+  LirProgram p;
+  const Value x = p.input(16), y = p.output(16);
+  p.call({x}, {y}, "k7");
+  EXPECT_EQ(p.refused(), "prologue");
+}
+
+TEST(VerifyProgram, APrologueWithoutACall) {
+  LirProgram p;
+  const Value x = p.input(16), t = p.buffer(16, -1, lir::Lifetime::piecewise), y = p.output(16);
+  p.kernel({x}, {y});
+  p.kernel({x}, {t});
+  EXPECT_EQ(p.refused(), "prologue");
+}
+
+TEST(VerifyProgram, AStepThatReadsAPiecewiseBuffer) {
+  LirProgram p;
+  const Value x = p.input(16), t = p.buffer(16, -1, lir::Lifetime::piecewise), y = p.output(16), z = p.output(16);
+  p.call({t}, {y}, p.kernel({x}, {t}));
+  p.kernel({t}, {z});
+  EXPECT_EQ(p.refused(), "prologue");
+}
+
+TEST(VerifyProgram, ACallThatWritesOverWhatItsPrologueReads) {
+  LirProgram p;
+  const Value x = p.input(16), s = p.buffer(16, 0), t = p.buffer(16, -1, lir::Lifetime::piecewise), c = p.buffer(16, 0),
+              y = p.output(16);
+  p.kernel({x}, {s});
+  p.call({t}, {c}, p.kernel({s}, {t}));
+  p.kernel({c}, {y});
+  EXPECT_EQ(p.refused(), "");
+  EXPECT_EQ(p.refused(small), "overlap");
 }
 
 TEST(VerifyProgram, AKernelThatLoadsWhatItWrites) {

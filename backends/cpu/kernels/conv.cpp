@@ -100,13 +100,25 @@ void pad(const Convolution& c, const std::byte* from, std::int64_t bytes, std::b
     std::int64_t bytes;  ///< Of the channels of one position.
     std::byte* to;
     void rows(std::size_t d, std::int64_t source, std::int64_t target, bool inside) const {
+      if (d + 1 == c.in.size() && c.gap[d] == 1) return line(d, source, target, inside);
       if (d < c.in.size()) {
         for (std::int64_t i = 0; i < c.padded[d]; ++i) row(d, i, source, target, inside);
         return;
       }
-      const auto n = static_cast<std::size_t>(bytes);
-      if (inside) std::memcpy(to + target * bytes, from + source * bytes, n);
-      else std::memset(to + target * bytes, 0, n);
+      copy(source, target, inside ? 1 : 0, 1);
+    }
+    /// `count` positions, zeros from `held` on.
+    void copy(std::int64_t source, std::int64_t target, std::int64_t held, std::int64_t count) const {
+      if (held > 0) std::memcpy(to + target * bytes, from + source * bytes, static_cast<std::size_t>(held * bytes));
+      if (count > held) std::memset(to + (target + held) * bytes, 0, static_cast<std::size_t>((count - held) * bytes));
+    }
+    /// The last dimension, where its elements stay neighbours.
+    void line(std::size_t d, std::int64_t source, std::int64_t target, bool inside) const {
+      const std::int64_t all = c.padded[d], before = std::clamp<std::int64_t>(inside ? c.low[d] : all, 0, all),
+                         skipped = std::max<std::int64_t>(0, -c.low[d]);
+      copy(0, target * all, 0, before);
+      copy(source * c.in[d] + skipped, target * all + before,
+           std::clamp<std::int64_t>(c.in[d] - skipped, 0, all - before), all - before);
     }
     /// Position `i` of dimension d.
     void row(std::size_t d, std::int64_t i, std::int64_t source, std::int64_t target, bool inside) const {

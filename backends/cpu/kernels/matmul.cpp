@@ -33,9 +33,10 @@ struct Blocking {
 /// Along k in one lane; the sides of C whose sums are kept; of B that is packed at a time.
 constexpr std::int64_t depth_bytes = 4096, sums_side = 1024, packed_panels_bytes = 16 << 20;
 
-Blocking blocking(const Microkernel& kernel, DType in, DType out, std::int64_t m, std::int64_t n, std::int64_t k,
+Blocking blocking(const Microkernel& shape, DType in, DType out, std::int64_t m, std::int64_t n, std::int64_t k,
                   int workers, bool makes) {
   Blocking b;
+  const Microkernel kernel = shape.for_columns(n);
   const std::int64_t group = kernel.step * kernel.group, groups = divided(std::max<std::int64_t>(k, 1), group);
   b.k = divided(groups, divided(groups, depth_bytes / (kernel.unit_bytes * kernel.group))) * group;
   b.sums = out == in && bit_width(in) < 32 && b.k < k;
@@ -51,6 +52,9 @@ Blocking blocking(const Microkernel& kernel, DType in, DType out, std::int64_t m
   if (makes) b.made_bytes = aligned(made_bytes(in, b.k, std::max(kernel.mr, kernel.nr)));
   return b;
 }
+
+/// Above so many columns packing A is a small part of the work.
+constexpr std::int64_t in_place_columns = 512;
 
 /// Products of a batch that are too small to share among threads go to threads whole, in at most this many chunks.
 constexpr std::int64_t batch_chunks = 32;
@@ -83,7 +87,7 @@ std::uint16_t rounded_bf16(float v) {
 class Product {
  public:
   Product(const Microkernel& kernel, const MatmulProblem& p, void* workspace, int workers, const MatmulKernels& kernels)
-      : kernel_(kernel),
+      : kernel_(kernel.for_columns(p.n())),
         p_(p),
         blocking_(blocking(kernel, p.in, p.out, p.m(), p.n(), p.k(), workers, kernels.makes())),
         threads_(workers),
@@ -99,6 +103,7 @@ class Product {
     sums_ = made_ + blocking_.made_bytes * workers;
     if (static_cast<double>(p.m()) * static_cast<double>(p.n()) * static_cast<double>(p.k()) < small_product)
       threads_ = 1;
+    in_place_ = reads_in_place();
   }
 
   /// Product `q` of the batch; the kernels' elements count from the first product's.
@@ -109,10 +114,11 @@ class Product {
     const std::int64_t a_start = p_.a_batch[static_cast<std::size_t>(q)],
                        b_start = p_.b_batch[static_cast<std::size_t>(q)];
     first_ = q * p_.m() * p_.n();
-    a_ = at(a, made_a_.used() ? 0 : a_start, bit_width(p_.in)),
+    a_ = at(a, made_a_.used() ? 0 : a_start, bit_width(p_.in));
     b_ = at(b, made_b_.used() ? 0 : b_start, bit_width(p_.in));
     c_ = static_cast<std::byte*>(c) + q * p_.batch_stride() * bit_width(p_.out) / 8;
-    made_a_.start(a_start), made_b_.start(b_start);
+    made_a_.start(a_start);
+    made_b_.start(b_start);
     for (n0_ = 0; n0_ < p_.n(); n0_ += blocking_.n)
       for (m0_ = 0; m0_ < p_.m(); m0_ += blocking_.row_limit) {
         m_ = std::min(blocking_.row_limit, p_.m() - m0_);
@@ -126,6 +132,25 @@ class Product {
   }
 
  private:
+  /// Whether A is multiplied from where it lies: packing it pays where many panels follow, and needs no less than that
+  /// the depths of a group follow each other.
+  bool reads_in_place() const {
+    if (!kernel_.in_place[0] || made_a_.used() || bit_width(p_.in) != 8 * kernel_.unit_bytes) return false;
+    if (p_.n() > in_place_columns || p_.k() % kernel_.group != 0) return false;
+    for (std::size_t k = 0; k < a_runs_.size(); k += static_cast<std::size_t>(kernel_.group))
+      if (a_runs_[k] < kernel_.group) return false;
+    return true;
+  }
+  Microkernel::Rows rows_of(std::int64_t strip) const {
+    Microkernel::Rows r{};
+    for (std::int64_t i = 0; i < kernel_.mr; ++i)
+      r.row[i] =
+          static_cast<const std::byte*>(a_) +
+          p_.a_rows[static_cast<std::size_t>(m0_ + std::min(strip * kernel_.mr + i, m_ - 1))] * kernel_.unit_bytes;
+    r.depth = p_.a_depth.data() + k0_;
+    return r;
+  }
+
   std::int64_t panels() const { return divided(n_, kernel_.nr); }
 
   void pack() {
@@ -195,7 +220,7 @@ class Product {
                        line_bytes = packed_units(kernel_, k_) / kernel_.group * kernel_.ahead_bytes,
                        last = (panels() - 1) * panel +
                               panel_bytes(kernel_, k_, kernel_.width(n_ - (panels() - 1) * kernel_.nr));
-    for (std::int64_t i = i0; i < i1; ++i) {
+    for (std::int64_t i = i0; i < i1 && !in_place_; ++i) {
       const std::int64_t first = m0_ + i * kernel_.mr, count = std::min<std::int64_t>(kernel_.mr, m_ - i * kernel_.mr);
       pack_strip(kernel_,
                  made_a_.used() ? made_a_.make(first, count, k0_, k_, made_ + worker * blocking_.made_bytes)
@@ -213,7 +238,10 @@ class Product {
     const std::int64_t units = packed_units(kernel_, k_), unit = kernel_.unit_bytes,
                        m = std::min<std::int64_t>(kernel_.mr, m_ - i), n = std::min<std::int64_t>(kernel_.nr, n_ - j),
                        width = kernel_.width(n);
-    const Microkernel::Run run = kernel_.runs[width / kernel_.lanes - 1];
+    const int registers = width / kernel_.lanes - 1;
+    const Microkernel::Run run = in_place_ ? kernel_.in_place[registers] : kernel_.runs[registers];
+    Microkernel::Rows rows;
+    if (in_place_) rows = rows_of(i / kernel_.mr), a = &rows;
     const bool wide = blocking_.sums || !narrow_;  // the tile's own place holds sums
     const std::int64_t ld = blocking_.sums ? blocking_.n : p_.row_stride();
     std::byte* to = blocking_.sums ? sums_ + (i * ld + j) * unit : c_ + ((m0_ + i) * ld + n0_ + j) * unit;
@@ -257,13 +285,13 @@ class Product {
     }
   }
 
-  const Microkernel& kernel_;
+  const Microkernel kernel_;
   const MatmulProblem& p_;
   Blocking blocking_;
   int threads_;
   const Epilogue* epilogue_;
   MadeSource made_a_, made_b_;
-  bool narrow_;
+  bool narrow_, in_place_ = false;
   std::vector<std::int64_t> a_runs_, b_runs_;
   std::byte *panels_, *blocks_, *made_, *sums_, *c_ = nullptr;
   const void *a_ = nullptr, *b_ = nullptr;

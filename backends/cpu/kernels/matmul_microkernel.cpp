@@ -27,13 +27,15 @@ std::string vector_type(int lanes, const char* element) {
   return std::string("<").append(std::to_string(lanes)).append(" x ").append(element).append(">");
 }
 
-std::string function_name(int vectors) { return "rlx_matmul_tile" + std::to_string(vectors); }
+std::string function_name(int vectors, bool in_place = false) {
+  return (in_place ? "rlx_matmul_in_place" : "rlx_matmul_tile") + std::to_string(vectors);
+}
 
 class Writer {
  public:
-  /// Of the tile whose rows are `vectors` registers.
-  Writer(const Microkernel& k, const Machine& m, int vectors)
-      : k_(k), isa_(m.isa), lanes_(register_bytes(m) / k.unit_bytes), vectors_(vectors) {
+  /// Of the tile whose rows are `vectors` registers; `in_place`: A is not packed.
+  Writer(const Microkernel& k, const Machine& m, int vectors, bool in_place = false)
+      : k_(k), isa_(m.isa), lanes_(register_bytes(m) / k.unit_bytes), vectors_(vectors), in_place_(in_place) {
     unit_ = k.kind == PackedKind::f64                                       ? "double"
             : k.kind == PackedKind::f32 || k.kind == PackedKind::bf16_pairs ? "float"
                                                                             : "i32";
@@ -46,7 +48,7 @@ class Writer {
     return out_.str();
   }
   std::string text() {
-    line("define void @", function_name(vectors_),
+    line("define void @", function_name(vectors_, in_place_),
          "(i64 %units, ptr noalias %a0, ptr noalias %b0, ptr noalias %c, i64 %ldc, i64 %add, ptr %ahead) {\nentry:\n "
          "%stride = mul i64 %ldc, ",
          k_.unit_bytes);
@@ -54,25 +56,46 @@ class Writer {
     if (k_.column_header)
       for (int j = 0; j < vectors_; ++j)
         load("%start" + std::to_string(j), vector_, "%b0", j * lanes_ * k_.unit_bytes, vector_bytes());
-    // The first turns bring the tile of C, a line each: its misses are slow, and the lines of B that stream from the
-    // second level need most of the few that may be under way. Scalar instructions take turns from the multiply-adds
-    // (ports 0 and 5 of Intel's), which is why the rest is a loop of its own.
-    line(" %groups = sdiv i64 %units, ", k_.group, "\n %few = icmp slt i64 %groups, ", k_.mr * lines(),
-         "\n %near = select i1 %few, i64 %groups, i64 ", k_.mr * lines(), "\n br label %fetch");
-    turns(
-        "fetch", "entry", "%near",
-        [this](int, int j) { return k_.column_header ? "%start" + std::to_string(j) : std::string("zeroinitializer"); },
-        "%a0", "%b1", "0");
-    line(
-        " br i1 %fetch.more, label %fetch, label %rest\nrest:\n %over = icmp slt i64 %fetch.k1, %groups\n br i1 %over, "
-        "label %loop, label %end");
-    turns(
-        "loop", "rest", "%groups", [this](int i, int j) { return value("fetch", k_.group, i, j); }, "%fetch.a1",
-        "%fetch.b1", "%fetch.k1");
+    if (in_place_) {
+      for (int i = 0; i < k_.mr; ++i) load("%a.row" + std::to_string(i), "ptr", "%a0", i * 8, 8);
+      load("%depth", "ptr", "%a0", Microkernel::most_rows * 8, 8);
+    }
+    const auto start = [this](int, int j) {
+      return k_.column_header ? "%start" + std::to_string(j) : std::string("zeroinitializer");
+    };
+    line(" %groups = sdiv i64 %units, ", k_.group);
+    if (in_place_) {
+      // Rows of their own leave no scalar register for a loop that brings C: all at once.
+      for (int i = 0; i < k_.mr; ++i) {
+        line(" %bring", i, " = mul i64 %stride, ", i);
+        for (int l = 0; l < lines(); ++l)
+          line(" %bring", i, "_", l, ".off = add i64 %bring", i, ", ", l * line_step(), "\n %bring", i, "_", l,
+               " = getelementptr i8, ptr %c, i64 %bring", i, "_", l, ".off\n call void @llvm.prefetch.p0(ptr %bring", i,
+               "_", l, ", i32 0, i32 3, i32 1)");
+      }
+      line(" br label %loop");
+      turns("loop", "entry", "%groups", start, "%depth", "%b1", "0");
+    } else {
+      // The first turns bring the tile of C, a line each: its misses are slow, and the lines of B that stream from the
+      // second level need most of the few that may be under way. Scalar instructions take turns from the multiply-adds
+      // (ports 0 and 5 of Intel's), which is why the rest is a loop of its own.
+      line(" %few = icmp slt i64 %groups, ", k_.mr * lines(), "\n %near = select i1 %few, i64 %groups, i64 ",
+           k_.mr * lines(), "\n br label %fetch");
+      turns("fetch", "entry", "%near", start, "%a0", "%b1", "0");
+      line(
+          " br i1 %fetch.more, label %fetch, label %rest\nrest:\n %over = icmp slt i64 %fetch.k1, %groups\n"
+          " br i1 %over, label %loop, label %end");
+      turns(
+          "loop", "rest", "%groups", [this](int i, int j) { return value("fetch", k_.group, i, j); }, "%fetch.a1",
+          "%fetch.b1", "%fetch.k1");
+    }
     line(" br i1 %loop.more, label %loop, label %end\nend:");
     each([&](int i, int j) {
-      line(" ", next(i, j), " = phi ", vector_, " [ ", value("fetch", k_.group, i, j), ", %rest ], [ ",
-           value("loop", k_.group, i, j), ", %loop ]");
+      const std::string last = value("loop", k_.group, i, j);
+      if (in_place_) line(" ", next(i, j), " = phi ", vector_, " [ ", last, ", %loop ]");
+      else
+        line(" ", next(i, j), " = phi ", vector_, " [ ", value("fetch", k_.group, i, j), ", %rest ], [ ", last,
+             ", %loop ]");
     });
     rows();
     line(" %fresh = icmp eq i64 %add, 0\n br i1 %fresh, label %put, label %sum");
@@ -103,6 +126,8 @@ class Writer {
   int columns() const { return vectors_ * lanes_; }
   /// Cache lines that a row of the tile may lie on.
   int lines() const { return vectors_ * vector_bytes() / 64 + 1; }
+  /// From one of these lines to the next: never past the row's end.
+  int line_step() const { return vectors_ * vector_bytes() - 1 < 64 ? vectors_ * vector_bytes() - 1 : 64; }
   static std::string next(int i, int j) { return numbered("%next", i, j); }
   static std::string column(const std::string& p, int u, int j) { return numbered("%" + p + ".bv", u, j); }
   /// A sum of block `p` after `u` units of a group.
@@ -132,7 +157,7 @@ class Writer {
            value(p, k_.group, i, j), ", ", v, " ]");
     });
     if (fetches) {
-      const int step = vectors_ * vector_bytes() - 1 < 64 ? vectors_ * vector_bytes() - 1 : 64;
+      const int step = line_step();
       line(" ", v, ".line = getelementptr i8, ptr ", v, ".row0, i64 ", v, ".at0\n call void @llvm.prefetch.p0(ptr ", v,
            ".line, i32 0, i32 3, i32 1)\n ", v, ".next = add nuw nsw i64 ", v, ".at0, ", step, "\n ", v,
            ".last = icmp sgt i64 ", v, ".next, ", (lines() - 1) * step, "\n ", v, ".at1 = select i1 ", v,
@@ -141,12 +166,17 @@ class Writer {
     }
     line(" ", v, ".off = shl i64 ", v, ".k0, 6\n ", v, ".ahead = getelementptr i8, ptr %ahead, i64 ", v,
          ".off\n call void @llvm.prefetch.p0(ptr ", v, ".ahead, i32 0, i32 2, i32 1)");
+    if (in_place_) load(v + ".place", "i64", v + ".a0", 0, 8);
     for (int u = 0; u < k_.group; ++u) {
+      if (in_place_ && u) line(" ", v, ".place", u, " = add i64 ", v, ".place, ", u);
       for (int j = 0; j < vectors_; ++j)
         load(column(p, u, j), vector_, v + ".b0", (u * vectors_ + j) * vector_bytes(), vector_bytes());
       for (int i = 0; i < k_.mr; ++i) {
         const std::string one = numbered(v + ".one", u, i), first = numbered(v + ".first", u, i);
-        load(one, unit_, v + ".a0", (u * k_.mr + i) * k_.unit_bytes, k_.unit_bytes);
+        if (in_place_)
+          line(" ", one, ".at = getelementptr ", unit_, ", ptr %a.row", i, ", i64 ", v, ".place",
+               u ? std::to_string(u) : "", "\n ", one, " = load ", unit_, ", ptr ", one, ".at, align ", k_.unit_bytes);
+        else load(one, unit_, v + ".a0", (u * k_.mr + i) * k_.unit_bytes, k_.unit_bytes);
         line(" ", first, " = insertelement ", vector_, " poison, ", unit_, " ", one, ", i32 0\n ",
              numbered(v + ".av", u, i), " = shufflevector ", vector_, " ", first, ", ", vector_, " poison, <", lanes_,
              " x i32> zeroinitializer");
@@ -154,7 +184,7 @@ class Writer {
       }
     }
     line(" ", v, ".k1 = add nuw nsw i64 ", v, ".k0, 1\n ", v, ".a1 = getelementptr i8, ptr ", v, ".a0, i64 ",
-         k_.group * k_.mr * k_.unit_bytes);
+         in_place_ ? k_.group * 8 : k_.group * k_.mr * k_.unit_bytes);
     line(" ", v, ".b1 = getelementptr i8, ptr ", v, ".b0, i64 ", k_.group * columns() * k_.unit_bytes, "\n ", v,
          ".more = icmp slt i64 ", v, ".k1, ", limit);
   }
@@ -243,9 +273,13 @@ class Writer {
   const Microkernel& k_;
   Isa isa_;
   int lanes_, vectors_;
+  bool in_place_;
   std::string unit_, vector_;
   std::ostringstream out_;
 };
+
+/// Kinds whose packed A holds elements as they are stored.
+bool reads_in_place(PackedKind kind) { return kind == PackedKind::f32 || kind == PackedKind::f64; }
 
 struct Code {
   Microkernel kernel;
@@ -259,7 +293,10 @@ Code make(PackedKind kind, const Machine& machine) {
   const std::string text = microkernel_text(c.kernel, machine),
                     key = "cpu matmul " + machine.description() + "\n" + text;
   std::vector<std::string> names;
-  for (int v = 1; v <= c.kernel.nr / c.kernel.lanes; ++v) names.push_back(function_name(v));
+  const int widths = c.kernel.nr / c.kernel.lanes;
+  for (const bool in_place : {false, true})
+    for (int v = 1; v <= widths && (!in_place || reads_in_place(kind)); ++v)
+      names.push_back(function_name(v, in_place));
   if (const auto known = cache->get(key)) {
     try {
       c.code = load(*known, names);
@@ -272,8 +309,10 @@ Code make(PackedKind kind, const Machine& machine) {
     c.code = load(object, names);
     cache->put(key, object);
   }
-  for (std::size_t v = 0; v < names.size(); ++v)
-    c.kernel.runs[v] = reinterpret_cast<Microkernel::Run>(c.code->function(v));
+  for (std::size_t v = 0; v < names.size(); ++v) {
+    const auto width = v % static_cast<std::size_t>(widths);
+    (v == width ? c.kernel.runs : c.kernel.in_place)[width] = reinterpret_cast<Microkernel::Run>(c.code->function(v));
+  }
   return c;
 }
 
@@ -336,6 +375,8 @@ std::string microkernel_text(const Microkernel& shape, const Machine& machine) {
   std::string text = tiles ? tiles_declarations() : Writer(shape, machine, 1).declarations();
   for (int v = 1; v <= shape.nr / shape.lanes; ++v)
     text += tiles ? tiles_text(shape, v, function_name(v)) : Writer(shape, machine, v).text();
+  for (int v = 1; v <= shape.nr / shape.lanes && reads_in_place(shape.kind); ++v)
+    text += Writer(shape, machine, v, true).text();
   return text;
 }
 

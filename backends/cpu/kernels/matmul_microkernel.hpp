@@ -39,9 +39,23 @@ struct Microkernel {
   int ahead_bytes = 64;
   static constexpr int most_registers = 4, most_tile_bytes = 4096;
   Run runs[most_registers] = {};  ///< By the width w in registers, less one.
+  /// The same where A is read where it lies (of f32 and f64, else null): `a` is the address of a Rows.
+  Run in_place[most_registers] = {};
+  static constexpr int most_rows = 8;
+  struct Rows {
+    const void* row[most_rows];  ///< Row i of the strip; those that it lacks repeat another.
+    const std::int64_t* depth;   ///< Where depth k is, in elements from the row; followed from the first of a group on.
+  };
   /// Columns that a panel with `columns` used ones has.
   int width(std::int64_t columns) const {
     return static_cast<int>(columns < nr ? (columns + lanes - 1) / lanes * lanes : nr);
+  }
+  /// With panels of even width for so many columns: 32 and 32 instead of 48 and 16, whose loads are many for few sums.
+  Microkernel for_columns(std::int64_t columns) const {
+    const std::int64_t registers = (columns + lanes - 1) / lanes, panels = (columns + nr - 1) / nr;
+    Microkernel even = *this;
+    if (panels > 0) even.nr = static_cast<int>((registers + panels - 1) / panels) * lanes;
+    return even;
   }
 };
 

@@ -286,6 +286,9 @@ void pack_panels(const Microkernel& m, const PackSource& s, void* to, std::int64
       case 192:
         copy(std::integral_constant<int, 192>());
         break;
+      case 128:
+        copy(std::integral_constant<int, 128>());
+        break;
       case 64:
         copy(std::integral_constant<int, 64>());
         break;

@@ -101,6 +101,7 @@ class ProgramVerifier {
       else if (op == "lir.view") view(n);
       else {
         follow(n);
+        pieces(n);
         claim(n);
         if (op == "lir.while") loop(n, state);
         else if (op == "lir.if") branch(n, state);
@@ -157,13 +158,18 @@ class ProgramVerifier {
       if (call && std::count(n.operands.begin(), n.operands.begin() + call->operands, one->operands.back()) != 1)
         refuse("prologue", "does not take what its kernel makes as an operand", {one->operands.back()});
     if (prologue || !group_.empty() || (call && !call->epilogue.empty())) group_.push_back(&n);
-    for (std::size_t i = 0; i < n.operands.size(); ++i)
-      if (const ValueId v = n.operands[i]; is_buffer(v) && memory(root(v)).piecewise)
-        if (v != root(v) || (prologue ? i + 1 < n.operands.size()
-                                      : !call || std::none_of(group_.begin(), group_.end(), [&](const Node* one) {
-                                          return one != &n && one->operands.back() == v;
-                                        })))
-          refuse("prologue", "names a piecewise buffer that only a call and its prologue may", {v});
+  }
+  // Of a piecewise buffer only its kernel and the call that runs it may know.
+  void pieces(const Node& n) const {
+    const bool prologue = is_prologue(n), call = n.attrs.get_if<lir::CallAttrs>() != nullptr;
+    for (std::size_t i = 0; i < n.operands.size(); ++i) {
+      const ValueId v = n.operands[i];
+      if (!is_buffer(v) || !memory(root(v)).piecewise) continue;
+      const bool made = std::any_of(group_.begin(), group_.end(),
+                                    [&](const Node* one) { return one != &n && one->operands.back() == v; });
+      if (prologue ? v != n.operands.back() || i + 1 < n.operands.size() : !call || !made)
+        refuse("prologue", "names a piecewise buffer that only a call and its prologue may", {v});
+    }
   }
   /// Whether the group needs more steps.
   bool waits() const {

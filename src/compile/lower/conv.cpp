@@ -1,5 +1,6 @@
 // conv in common form: one reduction over the kernel window and the channels of a group for each result element.
 #include "compile/lower/lower.hpp"
+#include "compile/lower/positions.hpp"
 #include "compile/lower/reduction.hpp"
 #include "compile/lower/root_lowerings.hpp"
 
@@ -31,17 +32,16 @@ void lower_conv(Lowering& l, const Node& n) {
         [&](const Index& i) {
           const Coordinates w = e.index().coordinates(i, window);
           Coordinates from(in.size()), weight = w;
-          Value inside;
-          const auto also = [&](Value v) { inside = inside ? k.b.emit1("and", {inside, v}) : v; };
+          Inside inside(e);
           from[0] = k.position[0];
           for (std::size_t d = 0; d < spatial; ++d) {
             Index p =
                 k.position[d + 1] * at(a.stride, d, 1) + w[d] * at(a.kernel_dilation, d, 1) + Index(-at(a.low, d, 0));
             const std::int64_t step = at(a.input_dilation, d, 1), span = (in[d + 1] - 1) * step + 1;
-            if (p.lower() < 0 || p.upper() >= span) also(e.index().inside(p, span));
-            p = e.index().clamped(p, span);
+            p = inside.limited(p, span);
             if (step > 1) {
-              also(ops::compare(e.index().emit(e.index().remainder(p, step)), e.index().number(0), ops::Direction::eq));
+              inside.require(
+                  ops::compare(e.index().emit(e.index().remainder(p, step)), e.index().number(0), ops::Direction::eq));
               p = e.index().divide(p, step);
             }
             from[d + 1] = p;
@@ -51,8 +51,7 @@ void lower_conv(Lowering& l, const Node& n) {
           if (element_count(in) == 0) return zero;
           const Value x = ops::convert(k.load(n.operands[0], from), accumulate),
                       y = ops::convert(k.load(n.operands[1], weight), accumulate);
-          const Value product = k.b.emit1("mul", {x, y});
-          return inside ? ops::select(inside, product, zero) : product;
+          return inside.choose(k.b.emit1("mul", {x, y}), zero);
         },
         "add", terms);
     k.store(0, e.index().linear(k.position, out), ops::convert(sum, out_type));
