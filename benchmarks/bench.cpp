@@ -1,5 +1,7 @@
 #include "benchmarks/bench.hpp"
 
+#include <rlx/ir/host_tensor.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -51,11 +53,13 @@ void row(const std::string& name, double ours, double rival, const std::string& 
 
 double triad(std::size_t bytes, int thread_count, int repeats) {
   const auto n = static_cast<std::ptrdiff_t>(bytes / sizeof(double));
-  std::vector<double> a(static_cast<std::size_t>(n)), b(a.size(), 1.0), c(a.size(), 2.0);
+  HostTensor x(DType::f64, {n}), y(DType::f64, {n}), z(DType::f64, {n});
+  double *a = x.as_mutable<double>().data(), *b = y.as_mutable<double>().data(), *c = z.as_mutable<double>().data();
+  std::fill(b, b + n, 1.0);
+  std::fill(c, c + n, 2.0);
   const double t = median_seconds(repeats, [&] {
 #pragma omp parallel for num_threads(thread_count) schedule(static)
-    for (std::ptrdiff_t i = 0; i < n; ++i)
-      a[static_cast<std::size_t>(i)] = b[static_cast<std::size_t>(i)] + 3.0 * c[static_cast<std::size_t>(i)];
+    for (std::ptrdiff_t i = 0; i < n; ++i) a[i] = b[i] + 3.0 * c[i];
   });
   return 24.0 * static_cast<double>(n) / t;
 }

@@ -20,7 +20,7 @@ std::vector<double> alternating_seconds(int repeats, const std::vector<std::func
 void row(const std::string& name, double ours, double rival, const std::string& unit, double ratio, double goal);
 
 /// Bytes a second of a[i] = b[i] + s c[i] over three arrays of `bytes` each (24 bytes an element), on `threads`
-/// threads.
+/// threads. The arrays are host tensors: their pages are what the kernels' are.
 double triad(std::size_t bytes, int threads, int repeats);
 
 std::string processor();

@@ -9,7 +9,6 @@
 #include <rlx/runtime/backends.hpp>
 #include <rlx/runtime/executable.hpp>
 
-#include <cstdlib>
 #include <string>
 
 #if defined(__x86_64__)
@@ -72,19 +71,16 @@ void chain_by_hand(const float* from, float* to, std::ptrdiff_t n) {
 
 template <Access access>
 void measure_by_hand(const std::string& name, std::ptrdiff_t n, double triad) {
-  const auto bytes = static_cast<std::size_t>(n) * sizeof(float);
-  const auto allocate = [&] { return static_cast<float*>(std::aligned_alloc(2u << 20, bytes)); };
-  float *x = allocate(), *y = allocate();
+  HostTensor from(DType::f32, {n}), to(DType::f32, {n});
+  float *x = from.as_mutable<float>().data(), *y = to.as_mutable<float>().data();
   for (std::ptrdiff_t i = 0; i < n; ++i) x[i] = static_cast<float>(i % 1000) * 1e-3f - 0.5f;
   const double t = bench::median_seconds(15, [&] {
     constexpr std::ptrdiff_t block = 1 << 14;
 #pragma omp parallel for num_threads(bench::threads()) schedule(static)
     for (std::ptrdiff_t i = 0; i < n; i += block) chain_by_hand<access>(x + i, y + i, block);
   });
-  bench::row(name, 2e-9 * static_cast<double>(bytes) / t, triad * 1e-9, "GB/s",
-             2 * static_cast<double>(bytes) / t / triad, 0);
-  std::free(x);
-  std::free(y);
+  const double rate = 2.0 * static_cast<double>(from.bytes()) / t;
+  bench::row(name, rate * 1e-9, triad * 1e-9, "GB/s", rate / triad, 0);
 }
 #endif
 

@@ -13,6 +13,9 @@
 #include <string>
 #include <utility>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 namespace rlx {
 
 static_assert(std::endian::native == std::endian::little, "elements and content ids are little endian");
@@ -32,6 +35,15 @@ std::string describe(DType dtype, std::span<const std::int64_t> shape) {
   throw MemoryError(what, wanted, static_cast<std::uint64_t>(available_memory()));
 }
 
+/// Kernels that go through a large tensor miss the processor's table of pages at every small one.
+void ask_for_huge_pages(void* block, std::size_t bytes) {
+  constexpr std::size_t worth_it = 4u << 20;
+  if (bytes < worth_it) return;
+  void* first = block;
+  if (std::align(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)), 1, first, bytes))
+    ::madvise(first, bytes, MADV_HUGEPAGE);  // advice: failing is fine
+}
+
 struct Storage {
   std::shared_ptr<const void> owner;
   std::byte* data;
@@ -45,6 +57,7 @@ Storage allocate(DType dtype, std::span<const std::int64_t> shape, std::int64_t 
   std::size_t space = wanted + alignment;
   void* block = std::calloc(space, 1);
   if (!block) refuse("tensor " + describe(dtype, shape), wanted);
+  ask_for_huge_pages(block, space);
   void* aligned = block;
   std::align(alignment, wanted, aligned, space);
   try {
