@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The kernels of a family for a device are part of the build where the device is on, and nothing else needs them: with the
-# compiler of the cpu device off, a configured tree names no file of linalg/kernels/cpu/, and otherwise the same ones.
+# compiler of the cpu device off, a configured tree names no file of <family>/kernels/cpu/, and otherwise the same ones.
 set -euo pipefail
 root=$1
 folder=$(mktemp -d)
@@ -8,18 +8,20 @@ trap 'rm -rf "$folder"' EXIT
 configure() {  # NAME OPTION...
   cmake -S "$root" -B "$folder/$1" -G Ninja -DCMAKE_BUILD_TYPE=Release -DRLX_TESTS=OFF -DRLX_BENCHMARKS=OFF "${@:2}" \
     >"$folder/$1.log" 2>&1 || { cat "$folder/$1.log"; exit 1; }
-  sed -nE 's/^ *"file": ".*\/(linalg\/[^"]+)".*/\1/p' "$folder/$1/compile_commands.json" | sort >"$folder/$1.files"
+  sed -nE 's/^ *"file": ".*\/((linalg|splat)\/[^"]+)".*/\1/p' "$folder/$1/compile_commands.json" | sort >"$folder/$1.files"
 }
 configure with
 configure without -DRLX_LLVM=OFF
-grep -q '^linalg/kernels/cpu/' "$folder/with.files" || { echo "no kernel of the cpu device in the default build"; exit 1; }
-if grep '^linalg/kernels/cpu/' "$folder/without.files"; then
+for family in linalg splat; do
+  grep -q "^$family/kernels/cpu/" "$folder/with.files" || { echo "no kernel of the cpu device for $family in the default build"; exit 1; }
+done
+if grep '^[a-z]*/kernels/cpu/' "$folder/without.files"; then
   echo "built although the device cpu is off"
   exit 1
 fi
-grep -v '^linalg/kernels/cpu/' "$folder/with.files" | diff - "$folder/without.files"
+grep -v '^[a-z]*/kernels/cpu/' "$folder/with.files" | diff - "$folder/without.files"
 # What is left includes no header of those kernels.
-if (cd "$root" && grep -nE '#include "linalg/kernels/' linalg/*.cpp linalg/*.hpp linalg/ops/* linalg/include/rlx/linalg/*); then
+if (cd "$root" && grep -nE '#include "[a-z]+/kernels/' {linalg,splat}/*.cpp {linalg,splat}/*.hpp {linalg,splat}/ops/* {linalg,splat}/include/rlx/*/*); then
   echo "sources for all devices include a device's header"
   exit 1
 fi
