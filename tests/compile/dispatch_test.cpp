@@ -1,6 +1,7 @@
 // How nodes are resolved and what the report says of them, inside loops and branches too. Targets and records are made
 // up: nothing runs.
 #include "compile/dispatch.hpp"
+#include "compile/open_rows.hpp"
 
 #include <rlx/catalog.hpp>
 #include <rlx/ir/located.hpp>
@@ -30,11 +31,11 @@ const KernelRecord softmax_record{.name = "made_up.softmax",
                                   .deterministic = false,
                                   .synchronises = true};
 
-DispatchReport report_of(const Graph& g, const CompileOptions& options = {},
-                         std::span<const KernelRecord> records = {}) {
-  try {
-    return compile::dispatch(g, registry(), target, records, options).report;
-  } catch (const CompileError& e) { return e.report(); }
+DispatchReport report_of(Graph g, const CompileOptions& options = {}, std::span<const KernelRecord> records = {},
+                         const Target& on = target) {
+  DispatchReport report = compile::open_rows(g, on, options);
+  compile::dispatch(g, registry(), on, records, options, report);
+  return report;
 }
 
 // "region value op" of each row.
@@ -98,7 +99,7 @@ TEST(Dispatch, ForceNativeHoldsInsideALoop) {
   const CompileOptions options{.preference = Preference::force_native};
   EXPECT_EQ(report_of(loop_with_softmax(), options, std::span(&softmax_record, 1)).unresolved(), 0u);
   try {
-    compile::dispatch(loop_with_softmax(), registry(), target, {}, options);
+    compile_program(loop_with_softmax(), registry(), target, {}, options);
     FAIL();
   } catch (const CompileError& e) {
     const ReportRow& row = row_of(e.report(), "softmax");
@@ -122,7 +123,7 @@ TEST(Dispatch, EveryNodeThatTheLanguageLacksIsNamed) {
   const Value x = b.input(f32({4}), "x");
   b.output(ops::add(b.emit1("tanh", {x}), b.emit1("erf", {x})), "y");
   try {
-    compile::dispatch(g, registry(), poor, {}, {});
+    compile_program(g, registry(), poor, {});
     FAIL();
   } catch (const CompileError& e) {
     EXPECT_EQ(e.report().unresolved(), 2u);
@@ -215,9 +216,7 @@ TEST(Dispatch, StepsOfALoopBodyStandInItsRows) {
   EXPECT_NE(std::find(steps.begin(), steps.end(), "while"), steps.end());
   EXPECT_EQ(row_of(p.report, "while").notes, std::vector<std::string>{"loop: host-polled"});
   for (const StepRow& s : p.report.steps)
-    if (s.kind == "call") {
-      EXPECT_EQ(s.provider, "handwritten");
-    }
+    if (s.kind == "call") { EXPECT_EQ(s.provider, "handwritten"); }
 }
 
 TEST(Dispatch, TracedCodeIsLocatedAtTheCallOfJit) {
