@@ -3,6 +3,7 @@
 
 #include "kernels/conv.hpp"
 #include "kernels/matmul.hpp"
+#include "kernels/sized.hpp"
 #include "kernels/sort.hpp"
 
 #include <array>
@@ -31,6 +32,20 @@ std::span<const KernelRecord> kernel_records() {
                    .workspace = conv_workspace,
                    .epilogue = true,
                    .where = "backends/cpu/kernels/conv.cpp"},
+      KernelRecord{.name = "cpu.nonzero",
+                   .op = "nonzero",
+                   .provider = "handwritten",
+                   .accepts = accepts_sized,
+                   .action = launch_nonzero,
+                   .workspace = sized_workspace,
+                   .where = "backends/cpu/kernels/sized.cpp"},
+      KernelRecord{.name = "cpu.repeat",
+                   .op = "repeat",
+                   .provider = "handwritten",
+                   .accepts = accepts_sized,
+                   .action = launch_repeat,
+                   .workspace = sized_workspace,
+                   .where = "backends/cpu/kernels/sized.cpp"},
       KernelRecord{.name = "cpu.sort",
                    .op = "sort",
                    .provider = "handwritten",

@@ -27,6 +27,7 @@ CompileOptions compile_options(const JitOptions& o) {
   c.per_operator = o.per_operator;
   c.reproducible = o.reproducible;
   c.checked = o.checked;
+  c.exact_sizes = o.exact_sizes;
   return options_from_environment(std::move(c));
 }
 

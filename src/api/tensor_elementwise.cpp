@@ -61,7 +61,10 @@ Tensor full(Extents shape, double value, DType t) {
   return r;
 }
 
-Tensor full_like(const Tensor& like, double value) { return full(like.shape(), value, like.dtype()); }
+Tensor full_like(const Tensor& like, double value) {
+  if (!is_tracing()) return full(like.shape(), value, like.dtype());
+  return build1({like}, [&](ValuesIn v) { return ops::full_like(v[0], value); });
+}
 
 Tensor iota(Extents shape, int axis, DType t) {
   return Tensor(build({}, [&](Builder& b, ValuesIn) { return Values{ops::iota(b, t, dims(shape), axis)}; })[0]);

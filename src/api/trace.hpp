@@ -24,6 +24,7 @@ class Frame : public std::enable_shared_from_this<Frame> {
   Graph graph;
   Builder builder;
   std::shared_ptr<Frame> parent;
+  int sizes = 0;     ///< Introduced so far, of the outermost frame those of all frames inside it.
   bool open = true;  ///< False once its function has returned: its values are then of no use.
   Handles captured;  ///< What the inputs after the arguments stand for: concrete values, and traced ones of frames
                      ///< around it.

@@ -18,6 +18,7 @@ void CompileFlags::add_to(CLI::App& command, bool checks) {
   command.add_option("--policy", policy, std::string(preference_names) + " (default: RLX_POLICY, else prefer-native)");
   command.add_option("--override", overrides, "another policy for one operator, as OP=POLICY")->allow_extra_args(false);
   command.add_flag("--reproducible", reproducible, "refuse what does not give the same bits every time");
+  command.add_flag("--exact-sizes", exact_sizes, "compile for exactly the sizes that results turn out to have");
   if (checks) command.add_flag("--unchecked", unchecked, "leave out the checks of indices in gather and scatter");
 }
 
@@ -33,6 +34,7 @@ CompileOptions CompileFlags::options() const {
     if (!o.per_operator.emplace(op, preference(wanted)).second) throw UsageError("--override names " + op + " twice");
   }
   if (reproducible) o.reproducible = true;
+  if (exact_sizes) o.exact_sizes = true;
   if (unchecked) o.checked = false;
   return o;
 }

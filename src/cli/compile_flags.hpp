@@ -12,7 +12,7 @@ namespace rlx::cli {
 struct CompileFlags {
   std::string device = "cpu", policy;
   std::vector<std::string> overrides;
-  bool reproducible = false, unchecked = false;
+  bool reproducible = false, exact_sizes = false, unchecked = false;
 
   /// Without `checks` there is no --unchecked: for commands where indices are never checked.
   void add_to(CLI::App& command, bool checks = true);

@@ -41,6 +41,8 @@ Bindings symbol_bindings(const Graph& g, const std::vector<std::string>& given) 
     if (const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), v);
         failure != std::errc{} || end != value.data() + value.size())
       throw UsageError("\"" + text + "\" gives no whole number");
+    if (size_nodes(g).contains(symbol))
+      throw ArgumentError("symbol \"" + symbol + "\" is a size that \"" + g.name + "\" finds when it runs");
     if (!g.symbols.contains(symbol)) throw ArgumentError("\"" + g.name + "\" has no symbol \"" + symbol + "\"");
     if (!bindings.emplace(symbol, v).second) throw ArgumentError("symbol \"" + symbol + "\" is given twice");
   }
@@ -48,9 +50,10 @@ Bindings symbol_bindings(const Graph& g, const std::vector<std::string>& given) 
 }
 
 Graph with_symbols(const Graph& g, const Bindings& bindings) {
+  const auto introduced = size_nodes(g);
   std::vector<std::string> missing;
   for (const auto& [symbol, info] : g.symbols)
-    if (!bindings.contains(symbol)) missing.push_back(symbol);
+    if (!bindings.contains(symbol) && !introduced.contains(symbol)) missing.push_back(symbol);
   if (!missing.empty())
     throw ArgumentError("\"" + g.name + "\" needs values of its symbols: " + joined(missing) +
                         " (--symbol NAME=NUMBER)");

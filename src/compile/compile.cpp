@@ -6,37 +6,34 @@
 #include "compile/fuse_calls.hpp"
 #include "compile/lir/verify_program.hpp"
 #include "compile/lower/lower.hpp"
+#include "compile/open_rows.hpp"
 #include "compile/plan_memory.hpp"
+#include "compile/sizes/bound_sizes.hpp"
 
 #include <rlx/ir/verify.hpp>
+
+#include <map>
+#include <set>
 
 namespace rlx {
 
 namespace {
 
-std::vector<std::string> free_symbols(const Type& t) {
-  Shape dimensions;
-  if (const auto* x = std::get_if<TensorType>(&t)) dimensions = x->shape;
-  else if (const auto* s = std::get_if<SparseType>(&t)) {
-    dimensions = s->shape;
-    dimensions.push_back(s->entries);
-  }
-  for (const Dim& d : dimensions)
-    if (!d.is_constant()) return d.symbols();
-  return {};
-}
+using SizeNodes = std::map<std::string, NodeId>;
 
-void refuse_symbols(const Graph& g, RegionId r) {
+void refuse_symbols(const Graph& g, RegionId r, const SizeNodes& sizes) {
   const auto refuse = [&](ValueId v) {
-    const std::vector<std::string> symbols = free_symbols(g.type(v));
-    if (symbols.empty()) return;
-    throw ArgumentError("symbol \"" + symbols[0] + "\" of graph \"" + g.name + "\" has no value: a value of it is " +
-                        to_string(g.type(v)) + ", and programs have constant shapes");
+    std::set<std::string> symbols;
+    collect_symbols(g.type(v), symbols);
+    for (const std::string& s : symbols)
+      if (!sizes.contains(s))
+        throw ArgumentError("symbol \"" + s + "\" of graph \"" + g.name + "\" has no value: a value of it is " +
+                            to_string(g.type(v)) + ", and programs have constant shapes");
   };
   for (ValueId v : g.region(r).arguments) refuse(v);
   for (NodeId id : g.region(r).nodes) {
     for (ValueId v : g.node(id).results) refuse(v);
-    for (RegionId inner : g.node(id).regions) refuse_symbols(g, inner);
+    for (RegionId inner : g.node(id).regions) refuse_symbols(g, inner, sizes);
   }
 }
 
@@ -47,26 +44,41 @@ Program compile_program(const Graph& hir, const Registry& registry, const Target
   CompileOptions options = given;
   options.fuse = given.fuse && !given.check_numerics;  // A check of every node needs every node's result in memory.
   verify(hir, Level::hir);
-  if (!target.interprets) refuse_symbols(hir, Graph::top);
-  compile::Dispatched d = compile::dispatch(hir, registry, target, records, options);
-  verify(d.mir, Level::mir);
-  Program p{std::move(d.mir), Graph(hir.name), {}, 0};
+  Graph rows = hir;
+  DispatchReport report = compile::open_rows(rows, target, options);
+  compile::BoundedGraph bounded{std::move(rows)};
+  if (!target.interprets) {
+    const SizeNodes sizes = size_nodes(hir);
+    refuse_symbols(hir, Graph::top, sizes);
+    if (!sizes.empty()) {
+      bounded = compile::bound_sizes(bounded.graph, registry, target, options, report);
+      verify(bounded.graph, Level::hir);
+    }
+  }
+  Graph mir = compile::dispatch(bounded.graph, registry, target, records, options, report);
+  for (const auto& [row, why] : bounded.refused) {
+    report.rows.at(static_cast<std::size_t>(row)).path = Path::unresolved;
+    report.rows[static_cast<std::size_t>(row)].refusals.push_back({"sizes", why});
+  }
+  if (report.unresolved()) throw CompileError(std::move(report));
+  verify(mir, Level::mir);
+  Program p{std::move(mir), Graph(hir.name), {}, 0, std::move(bounded.sizes)};
   if (!target.interprets) {
     const auto check = [&](const std::optional<compile::MemoryPlan>& plan) {
       verify(p.lir, Level::lir);
-      compile::verify_program(p.lir, target, d.report, plan);
+      compile::verify_program(p.lir, target, report, plan);
     };
-    p.lir = compile::lower(p.mir, registry, target, records, options, d.report);
+    p.lir = compile::lower(p.mir, registry, target, records, options, report);
     check({});
-    compile::elide_copies(p.lir, d.report);
+    compile::elide_copies(p.lir, report);
     check({});
-    if (options.fuse) compile::fuse_calls(p.lir, target, registry, records, d.report);
+    if (options.fuse) compile::fuse_calls(p.lir, target, registry, records, report);
     check({});
     p.arena_bytes = compile::plan_memory(p.lir, target);
     check(compile::MemoryPlan{p.arena_bytes});
   }
-  d.report.arena_bytes = p.arena_bytes;
-  p.report = std::move(d.report);
+  report.arena_bytes = p.arena_bytes;
+  p.report = std::move(report);
   return p;
 }
 

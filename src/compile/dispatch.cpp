@@ -2,10 +2,8 @@
 
 #include <rlx/ir/builder.hpp>
 #include <rlx/ir/op.hpp>
-#include <rlx/ir/text.hpp>
 
 #include <algorithm>
-#include <set>
 
 namespace rlx::compile {
 namespace {
@@ -29,55 +27,6 @@ void add_unique(std::string& list, std::string_view item) {
   list += item;
 }
 
-// One row for each node of the user's graph, which learns it as its origin. Regions of loops and branches hold nodes of
-// their own; those of other operators (the combination of a reduce) are scalar functions, part of their node.
-class RowOpener {
- public:
-  RowOpener(Graph& g, DispatchReport& report) : g_(g), numbers_(print_numbers(g)), report_(report) {}
-
-  void region(RegionId r, const std::string& where) {
-    for (NodeId id : g_.region(r).nodes) {
-      Node& n = g_.node(id);
-      n.origin = static_cast<std::int32_t>(report_.rows.size());
-      const std::string number =
-          n.results.empty() ? "-" : std::to_string(numbers_[static_cast<std::size_t>(n.results.front())]);
-      ReportRow row;
-      row.value = n.results.empty() ? "-" : "%" + number;
-      row.region = where;
-      row.op = n.op->name();
-      for (ValueId v : n.results) row.types += (row.types.empty() ? "" : ", ") + to_string(g_.type(v));
-      row.location = n.location;
-      report_.rows.push_back(std::move(row));
-      const auto names = region_names(n.op->name());
-      for (std::size_t i = 0; i < n.regions.size(); ++i) {
-        if (i < names.size())
-          region(n.regions[i], where + (where.empty() ? "" : "/") + std::string(n.op->name()) + "/" + number + "." +
-                                   std::string(names[i]));
-        else forget(n.regions[i]);
-      }
-    }
-  }
-
- private:
-  static std::vector<std::string_view> region_names(std::string_view op) {
-    if (op == "while") return {"condition", "body"};
-    if (op == "if") return {"then", "else"};
-    if (op == "scan") return {"body"};
-    return {};
-  }
-  // Whatever another pass left there would be taken for rows of this report.
-  void forget(RegionId r) {
-    for (NodeId id : g_.region(r).nodes) {
-      g_.node(id).origin = -1;
-      for (RegionId inner : g_.node(id).regions) forget(inner);
-    }
-  }
-
-  Graph& g_;
-  const std::vector<std::int32_t> numbers_;
-  DispatchReport& report_;
-};
-
 class Dispatcher {
  public:
   Dispatcher(const Registry& registry, const Target& target, std::span<const KernelRecord> records,
@@ -96,7 +45,7 @@ class Dispatcher {
   /// Nodes that no region came to hold: the body of a scan of length 0.
   void close_rows() {
     for (std::size_t i = 0; i < seen_.size(); ++i) {
-      if (seen_[i]) continue;
+      if (seen_[i] || !report_.rows[i].lowering.empty()) continue;
       report_.rows[i].path = Path::rewritten;
       report_.rows[i].notes.push_back("not part of the program: never reached");
     }
@@ -104,19 +53,7 @@ class Dispatcher {
 
   /// Resolves the nodes of a region of `from` into the current region of the MIR graph.
   Values region(const Graph& from, RegionId r, ValuesIn arguments) {
-    const Region& source = from.region(r);
-    std::map<ValueId, Value> map;
-    for (std::size_t i = 0; i < arguments.size(); ++i) map[source.arguments[i]] = arguments[i];
-    for (NodeId id : source.nodes) {
-      const Node& n = from.node(id);
-      Values operands;
-      for (ValueId v : n.operands) operands.push_back(map.at(v));
-      const Values out = node(from, n, operands);
-      for (std::size_t i = 0; i < out.size(); ++i) map[n.results[i]] = out[i];
-    }
-    Values results;
-    for (ValueId v : source.results) results.push_back(map.at(v));
-    return results;
+    return transcribe(from, r, arguments, [&](const Node& n, ValuesIn operands) { return node(from, n, operands); });
   }
 
  private:
@@ -266,7 +203,8 @@ class Dispatcher {
       c.path = Path::native;
       return true;
     }
-    if (target_.interprets && i.op->meaning() != Meaning::composite) {
+    // What introduces a size is decomposed when the size is known.
+    if (target_.interprets && (i.op->meaning() != Meaning::composite || !i.op->introduces(*i.attrs).empty())) {
       c.path = Path::native;
       return true;
     }
@@ -346,34 +284,21 @@ class Dispatcher {
   std::vector<bool> open_, seen_;  // Rows whose node is being resolved; whose node was resolved at all.
 };
 
-// "prefer native": in a sentence.
-std::string policy_text(const CompileOptions& o) {
-  std::string text(name(o.preference));
-  std::replace(text.begin(), text.end(), '-', ' ');
-  return text;
-}
-
 }  // namespace
 
-Dispatched dispatch(const Graph& hir, const Registry& registry, const Target& target,
-                    std::span<const KernelRecord> records, const CompileOptions& options) {
-  Dispatched d{Graph(hir.name), {}};
-  d.mir.symbols = hir.symbols;
-  d.report.graph = hir.name;
-  d.report.device = target.device;
-  d.report.policy = policy_text(options);
-  Graph source = hir;
-  RowOpener(source, d.report).region(Graph::top, "");
-  Dispatcher dispatcher(registry, target, records, options, d.mir, d.report);
+Graph dispatch(const Graph& hir, const Registry& registry, const Target& target, std::span<const KernelRecord> records,
+               const CompileOptions& options, DispatchReport& report) {
+  Graph mir(hir.name);
+  mir.symbols = hir.symbols;
+  Dispatcher dispatcher(registry, target, records, options, mir, report);
   Builder& b = dispatcher.builder();
   Values in;
-  for (std::size_t i = 0; i < source.inputs().size(); ++i)
-    in.push_back(b.input(source.type(source.inputs()[i]), source.input_names[i]));
-  const Values out = dispatcher.region(source, Graph::top, in);
-  for (std::size_t i = 0; i < out.size(); ++i) b.output(out[i], source.output_names[i]);
+  for (std::size_t i = 0; i < hir.inputs().size(); ++i)
+    in.push_back(b.input(hir.type(hir.inputs()[i]), hir.input_names[i]));
+  const Values out = dispatcher.region(hir, Graph::top, in);
+  for (std::size_t i = 0; i < out.size(); ++i) b.output(out[i], hir.output_names[i]);
   dispatcher.close_rows();
-  if (d.report.unresolved()) throw CompileError(std::move(d.report));
-  return d;
+  return mir;
 }
 
 }  // namespace rlx::compile

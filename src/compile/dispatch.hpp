@@ -14,18 +14,17 @@ struct RewriteRule {
 /// All rules, in the order in which they are tried. rewrite/all_rules.inc has one line each.
 std::span<const RewriteRule* const> rewrite_rules();
 
-/// Whether a dot_general has no free dimensions: the generated form of it is a reduction (rewrite/dot_by_reduction.cpp).
+/// Whether a dot_general has no free dimensions: the generated form of it is a reduction
+/// (rewrite/dot_by_reduction.cpp).
 Answer is_dot_product(const Instance& instance);
 
 /// Whether code for this primitive can be generated on the target; a no says why.
 Answer can_generate(const Instance& instance);
 
-struct Dispatched {
-  Graph mir;
-  DispatchReport report;
-};
-/// Throws CompileError when a node stays unresolved.
-Dispatched dispatch(const Graph& hir, const Registry& registry, const Target& target,
-                    std::span<const KernelRecord> records, const CompileOptions& options);
+/// `hir` has its rows in `report` (open_rows.hpp), which says afterwards how each was resolved; those that a pass
+/// before this one resolved keep what it said. What stays unresolved is placed all the same, so that one error can list
+/// all.
+Graph dispatch(const Graph& hir, const Registry& registry, const Target& target, std::span<const KernelRecord> records,
+               const CompileOptions& options, DispatchReport& report);
 
 }  // namespace rlx::compile

@@ -3,31 +3,19 @@
 
 #include <rlx/ir/builder.hpp>
 
-#include <map>
-
 namespace rlx {
 
 namespace {
 
 // Emits the nodes of a region anew, so that types follow from the substituted operands and attributes.
 Values specialise_region(Builder& b, const Graph& g, RegionId r, ValuesIn arguments, const Bindings& bindings) {
-  const Region& source = g.region(r);
-  std::map<ValueId, Value> map;
-  for (std::size_t i = 0; i < arguments.size(); ++i) map[source.arguments[i]] = arguments[i];
-  for (NodeId id : source.nodes) {
-    const Node& n = g.node(id);
-    Values operands;
-    for (ValueId v : n.operands) operands.push_back(map.at(v));
+  return transcribe(g, r, arguments, [&](const Node& n, ValuesIn operands) {
     std::vector<RegionBody> bodies;
     for (RegionId inner : n.regions)
       bodies.push_back([&, inner](ValuesIn a) { return specialise_region(b, g, inner, a, bindings); });
     b.set_location(n.location);
-    const Values out = b.emit(n.op->name(), operands, n.attrs.substitute(bindings), bodies);
-    for (std::size_t i = 0; i < out.size(); ++i) map[n.results[i]] = out[i];
-  }
-  Values results;
-  for (ValueId v : source.results) results.push_back(map.at(v));
-  return results;
+    return b.emit(n.op->name(), operands, n.attrs.substitute(bindings), bodies);
+  });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 namespace rlx {
@@ -58,6 +59,23 @@ struct Copier {
 };
 
 }  // namespace
+
+Values transcribe(const Graph& from, RegionId region, ValuesIn arguments,
+                  const std::function<Values(const Node&, ValuesIn)>& emit) {
+  const Region& source = from.region(region);
+  std::unordered_map<ValueId, Value> map;
+  for (std::size_t i = 0; i < arguments.size(); ++i) map[source.arguments[i]] = arguments[i];
+  for (NodeId id : source.nodes) {
+    const Node& n = from.node(id);
+    Values operands;
+    for (ValueId v : n.operands) operands.push_back(map.at(v));
+    const Values out = emit(n, operands);
+    for (std::size_t i = 0; i < out.size(); ++i) map[n.results[i]] = out[i];
+  }
+  Values results;
+  for (ValueId v : source.results) results.push_back(map.at(v));
+  return results;
+}
 
 Value Builder::input(Type t, std::string name) { return {this, graph_->add_input(std::move(t), std::move(name))}; }
 

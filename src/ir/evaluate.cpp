@@ -1,5 +1,9 @@
 #include <rlx/ir/evaluate.hpp>
 #include <rlx/ir/op.hpp>
+#include <rlx/ir/sizes.hpp>
+
+#include <algorithm>
+#include <set>
 
 namespace rlx {
 namespace {
@@ -23,8 +27,8 @@ void bind_shape(const Shape& declared, const Shape& actual, const std::string& w
 
 class Evaluator {
  public:
-  Evaluator(const Graph& g, const Registry& r, const Bindings& b, const NodeWatch& watch)
-      : graph_(g), registry_(r), bindings_(b), watch_(watch), values_(g.value_count()) {}
+  Evaluator(const Graph& g, const Registry& r, Bindings b, const NodeWatch& watch)
+      : graph_(g), registry_(r), bindings_(std::move(b)), watch_(watch), values_(g.value_count()) {}
 
   HostValues run(RegionId region, std::span<const HostValue> arguments) {
     const Region& r = graph_.region(region);
@@ -47,6 +51,8 @@ class Evaluator {
   void step(const Node& n) {
     HostValues in;
     for (ValueId v : n.operands) in.push_back(slot(v));
+    if (const std::string size = n.op->introduces(n.attrs); !size.empty()) introduce(n, in, size);
+    if (introduced_) check_again(n, in);
     HostValues out = n.op->meaning() == Meaning::composite ? composite(n, in) : reference(n, in);
     if (out.size() != n.results.size())
       throw InternalError(std::string(n.op->name()) + ": reference gave " + std::to_string(out.size()) + " results");
@@ -61,12 +67,59 @@ class Evaluator {
   }
 
   HostValues reference(const Node& n, const HostValues& in) {
-    Types results;
-    for (ValueId v : n.results) results.push_back(substitute(graph_.type(v), bindings_));
+    const Types results = types_of(n.results);
     if (watch_) watch_(n, in, results);
     return n.op->reference(attributes(n), {in, results, [&](std::size_t i, std::span<const HostValue> a) {
                                              return run(n.regions.at(i), a);
                                            }});
+  }
+
+  Types types_of(const std::vector<ValueId>& values) const {
+    Types types;
+    for (ValueId v : values) types.push_back(substitute(graph_.type(v), bindings_));
+    return types;
+  }
+
+  /// Finds the size that a node introduces, and refuses one beyond its bounds.
+  void introduce(const Node& n, const HostValues& in, const std::string& size) {
+    Bindings others = bindings_;
+    others.erase(size);  // of the trip before
+    const AnyAttrs attrs = n.attrs.substitute(others);
+    Graph body(std::string(n.op->name()));
+    Builder b(body, registry_);
+    Values arguments;
+    for (const HostValue& v : in) arguments.push_back(b.input(type_of(v), "a" + std::to_string(arguments.size())));
+    b.output(n.op->count(b, attrs, arguments), "count");
+    const HostValues count = Evaluator(body, registry_, {}, watch_).run(Graph::top, in);
+    const std::int64_t value = std::get<HostTensor>(count[0]).get_i64(0);
+    Types types;
+    for (const HostValue& v : in) types.push_back(type_of(v));
+    const SizeBounds limits = size_bounds(graph_.symbols, n, attrs, types);
+    if (value < limits.lower || value > limits.upper)
+      throw size_error(n.op->name(), size_text(n.op->name(), size, limits, n.location), value);
+    bindings_[size] = value;
+    introduced_ = true;
+  }
+
+  // Constraints that were to be guarded because a size was not known. An empty result needs nothing.
+  void check_again(const Node& n, const HostValues& in) const {
+    std::set<std::string> symbols;
+    for (const std::vector<ValueId>* list : {&n.operands, &n.results})
+      for (ValueId v : *list) collect_symbols(graph_.type(v), symbols);
+    n.attrs.collect_symbols(symbols);
+    if (symbols.empty()) return;
+    const Types results = types_of(n.results);
+    if (std::all_of(results.begin(), results.end(), [](const Type& t) {
+          const auto* x = std::get_if<TensorType>(&t);
+          return x && x->numel() == 0;
+        }))
+      return;
+    Types types;
+    for (const HostValue& v : in) types.push_back(type_of(v));
+    std::vector<RegionType> regions;
+    for (RegionId r : n.regions)
+      regions.push_back({types_of(graph_.region(r).arguments), types_of(graph_.region(r).results)});
+    n.op->check(attributes(n), Signature{types, regions, nullptr});
   }
 
   // The decomposition is made for the actual types, so that no symbol of the caller enters it.
@@ -77,13 +130,13 @@ class Evaluator {
     for (const HostValue& v : in) arguments.push_back(b.input(type_of(v), "a" + std::to_string(arguments.size())));
     for (const Value& v : n.op->decompose(b, attributes(n), arguments))
       b.output(v, "r" + std::to_string(body.outputs().size()));
-    const Bindings none;
-    return Evaluator(body, registry_, none, watch_).run(Graph::top, in);
+    return Evaluator(body, registry_, {}, watch_).run(Graph::top, in);
   }
 
   const Graph& graph_;
   const Registry& registry_;
-  const Bindings& bindings_;
+  Bindings bindings_;        // Of the arguments' shapes, and of the sizes introduced so far.
+  bool introduced_ = false;  // Whether there are any of these.
   const NodeWatch& watch_;
   HostValues values_;
 };
@@ -119,7 +172,7 @@ HostValues evaluate(const Graph& g, const Registry& registry, std::span<const Ho
   Bindings bindings;
   for (std::size_t i = 0; i < arguments.size(); ++i)
     bind_symbols(g.type(g.inputs()[i]), type_of(arguments[i]), "argument \"" + g.input_names[i] + "\"", bindings);
-  return Evaluator(g, registry, bindings, watch).run(Graph::top, arguments);
+  return Evaluator(g, registry, std::move(bindings), watch).run(Graph::top, arguments);
 }
 
 }  // namespace rlx

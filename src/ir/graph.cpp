@@ -1,5 +1,6 @@
 #include <rlx/ir/error.hpp>
 #include <rlx/ir/graph.hpp>
+#include <rlx/ir/op.hpp>
 
 namespace rlx {
 
@@ -10,6 +11,17 @@ Graph::Graph(std::string graph_name) : name(std::move(graph_name)), regions_(1) 
 const TensorType& Graph::tensor_type(ValueId v) const {
   if (const auto* t = std::get_if<TensorType>(&type(v))) return *t;
   throw InternalError("value %" + std::to_string(v) + " is " + rlx::to_string(type(v)) + ", not a tensor");
+}
+
+std::map<std::string, NodeId> size_nodes(const Graph& g) {
+  std::map<std::string, NodeId> found;
+  for (std::size_t i = 0; i < g.node_count(); ++i) {
+    const Node& n = g.node(static_cast<NodeId>(i));
+    if (!n.op) continue;
+    if (std::string symbol = n.op->introduces(n.attrs); !symbol.empty())
+      found.emplace(std::move(symbol), static_cast<NodeId>(i));
+  }
+  return found;
 }
 
 ValueId Graph::add_input(Type t, std::string input_name) {

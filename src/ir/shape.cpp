@@ -103,6 +103,20 @@ std::vector<std::string> Dim::symbols() const {
   return {names.begin(), names.end()};
 }
 
+std::vector<DimTerm> terms(const Dim& d) {
+  std::vector<DimTerm> out;
+  for (const Term& t : DimPolynomial::terms_of(d)) {
+    DimTerm term{t.coefficient};
+    for (const Factor& f : t.factors) {
+      const auto kind = static_cast<DimFactor::Kind>(f.atom->kind);
+      term.factors.push_back({kind, f.atom->name, f.atom->inner, f.atom->divisor, f.power});
+    }
+    out.push_back(std::move(term));
+  }
+  if (const std::int64_t c = DimPolynomial::constant_of(d); c != 0) out.push_back({c});
+  return out;
+}
+
 Dim element_count(const Shape& shape) {
   Dim count = 1;
   for (const Dim& d : shape)

@@ -3,6 +3,7 @@
 
 #include "ir/type_parse.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
@@ -104,6 +105,18 @@ Type substitute(const Type& t, const Bindings& bindings) {
       },
       result);
   return result;
+}
+
+void collect_symbols(const Type& t, std::set<std::string>& symbols) {
+  const auto add = [&](const Dim& d) {
+    for (std::string& s : d.symbols()) symbols.insert(std::move(s));
+  };
+  std::visit(
+      [&]<class T>(const T& x) {
+        if constexpr (!std::is_same_v<T, TokenType>) std::for_each(x.shape.begin(), x.shape.end(), add);
+        if constexpr (std::is_same_v<T, SparseType>) add(x.entries);
+      },
+      t);
 }
 
 bool is_constant(const Type& t) {

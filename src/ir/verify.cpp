@@ -7,6 +7,7 @@
 #include <rlx/ir/text.hpp>
 #include <rlx/ir/verify.hpp>
 
+#include <map>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -18,7 +19,9 @@ namespace {
 class Verifier {
  public:
   Verifier(const Graph& g, Level level)
-      : g_(g), level_(level), scope_(g.value_count()), region_seen_(g.region_count()), node_seen_(g.node_count()) {}
+      : g_(g), level_(level), scope_(g.value_count()), region_seen_(g.region_count()), node_seen_(g.node_count()) {
+    for (const auto& [symbol, node] : size_nodes(g)) sizes_[symbol] = Scope::undefined;
+  }
 
   void graph() {
     names(g_.input_names, g_.inputs(), "input");
@@ -63,6 +66,37 @@ class Verifier {
       if (!seen.insert(n).second) refuse("names", what + " \"" + n + "\" is there twice");
   }
 
+  // --- Sizes: a symbol that a node introduces stands for its result's size from there to the end of the region.
+  void known(const std::set<std::string>& symbols, const std::string& what) const {
+    for (const std::string& s : symbols) {
+      const auto it = sizes_.find(s);
+      if (it == sizes_.end() || it->second == Scope::open) continue;
+      refuse("sizes", what + " depends on size " + s +
+                          (it->second == Scope::undefined ? " before the node that introduces it"
+                                                          : ", which is introduced in another region"));
+    }
+  }
+  void known_type(ValueId v, const char* what) const {
+    if (sizes_.empty() || !is_value(v)) return;
+    std::set<std::string> symbols;
+    collect_symbols(g_.type(v), symbols);
+    known(symbols, what + std::string(" ") + value_name(v));
+  }
+  void introduce(const Node& n, std::vector<std::string>& here) {
+    if (sizes_.empty()) return;
+    const std::string symbol = n.op->introduces(n.attrs);
+    if (!symbol.empty()) {
+      if (sizes_[symbol] == Scope::open) refuse("sizes", "size " + symbol + " is introduced by another node already");
+      if (const auto it = g_.symbols.find(symbol); it != g_.symbols.end() && it->second.divisor != 1)
+        refuse("sizes", "size " + symbol + " cannot have a divisor: it is whatever comes out");
+      sizes_[symbol] = Scope::open;
+      here.push_back(symbol);
+    }
+    std::set<std::string> symbols;
+    n.attrs.collect_symbols(symbols);
+    known(symbols, "an attribute");
+  }
+
   void define(ValueId v, NodeId node, std::size_t index, RegionId region) {
     if (!is_value(v)) refuse("structure", "there is no value " + std::to_string(v));
     const ValueInfo& info = g_.value(v);
@@ -93,20 +127,25 @@ class Verifier {
     const Node* outer = std::exchange(node_, owner < 0 ? nullptr : &g_.node(owner));
     const NodeId outer_id = std::exchange(node_id_, owner);
     if (here.owner != owner) refuse("structure", "region " + std::to_string(r) + " does not know its owner");
-    for (std::size_t i = 0; i < here.arguments.size(); ++i) define(here.arguments[i], -1, i, r);
-    for (NodeId n : here.nodes) node(n, r);
+    for (std::size_t i = 0; i < here.arguments.size(); ++i) {
+      define(here.arguments[i], -1, i, r);
+      known_type(here.arguments[i], r == Graph::top ? "input" : "argument");
+    }
+    std::vector<std::string> introduced;
+    for (NodeId n : here.nodes) node(n, r, introduced);
     node_ = owner < 0 ? nullptr : &g_.node(owner);
     node_id_ = owner;
     for (ValueId v : here.results) use(v, r);
     for (ValueId v : here.arguments) scope(v) = Scope::closed;
     for (NodeId n : here.nodes)
       for (ValueId v : g_.node(n).results) scope(v) = Scope::closed;
+    for (const std::string& s : introduced) sizes_[s] = Scope::closed;
     node_ = outer;
     node_id_ = outer_id;
     --depth_;
   }
 
-  void node(NodeId id, RegionId parent) {
+  void node(NodeId id, RegionId parent, std::vector<std::string>& introduced) {
     if (id < 0 || static_cast<std::size_t>(id) >= node_seen_.size())
       refuse("structure", "there is no node " + std::to_string(id));
     const Node& n = g_.node(id);
@@ -119,6 +158,8 @@ class Verifier {
     for (ValueId v : n.operands) use(v, parent);
     for (RegionId r : n.regions) region(r, id);
     for (std::size_t i = 0; i < n.results.size(); ++i) define(n.results[i], id, i, parent);
+    introduce(n, introduced);
+    for (ValueId v : n.results) known_type(v, "result");
     if (*n.attrs.table().type != attributes_of(*n.op)) refuse("structure", "the attributes are of another operator");
     level_rules(n);
     types(n);
@@ -161,6 +202,7 @@ class Verifier {
   std::vector<Scope> scope_;
   std::vector<bool> region_seen_, node_seen_;
   std::unordered_map<const Op*, const std::type_info*> attributes_;
+  std::map<std::string, Scope, std::less<>> sizes_;  // Of the symbols that nodes introduce; empty in most graphs.
   const Node* node_ = nullptr;
   NodeId node_id_ = -1;
   int depth_ = 0;

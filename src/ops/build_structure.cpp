@@ -154,6 +154,15 @@ Value gather(Value x, Value indices, GatherAttrs attrs) {
 Value scatter(Value x, Value indices, Value updates, ScatterAttrs attrs) {
   return x.builder->emit1("scatter", {x, indices, updates}, std::move(attrs));
 }
+Value nonzero(Value mask, Dim size, DType index, Dim bound) {
+  return mask.builder->emit1("nonzero", {mask}, SizedAttrs{std::move(size), std::move(bound), index});
+}
+Values repeat(Value counts, Dim size, DType index, Dim bound) {
+  return counts.builder->emit("repeat", {counts}, SizedAttrs{std::move(size), std::move(bound), index});
+}
+Value check_within(Value x, Value limit, CheckWithinAttrs attrs) {
+  return x.builder->emit1("check_within", {x, limit}, std::move(attrs));
+}
 Value take(Value x, Value indices, int axis) {
   const int n = indices.rank();
   GatherAttrs g{

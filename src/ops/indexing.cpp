@@ -65,7 +65,7 @@ Value clamp_indices(Value indices, int index_vector_dim, std::vector<Dim> lower,
   const auto limit = [&](const std::vector<Dim>& dims) {
     if (index_vector_dim >= t.rank()) {
       const Value v = dims[0].is_constant() ? constant(b, HostTensor::scalar_i64(t.dtype, limit_of(dims[0], t.dtype)))
-                                            : dim_value(b, dims[0], t.dtype);
+                                            : dim_size(b, dims[0], t.dtype);
       return broadcast(v, t.shape, {});
     }
     if (is_constant(dims)) {
@@ -74,7 +74,7 @@ Value clamp_indices(Value indices, int index_vector_dim, std::vector<Dim> lower,
       return broadcast(constant(b, v), t.shape, {index_vector_dim});
     }
     Values parts;
-    for (const Dim& d : dims) parts.push_back(reshape(dim_value(b, d, t.dtype), {1}));
+    for (const Dim& d : dims) parts.push_back(reshape(dim_size(b, d, t.dtype), {1}));
     return broadcast(concat(parts, 0), t.shape, {index_vector_dim});
   };
   const Value low = limit(lower), high = limit(upper);

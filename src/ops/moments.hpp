@@ -31,7 +31,7 @@ ShardRule moment_shard(const A& a, const Signature& s) {
 inline Value count_along(Value x, const Axes& axes, DType t) {
   Dim n = 1;
   for (int d : axes) n = n * x.tensor().dim(d);
-  return dim_value(*x.builder, n, t);
+  return dim_size(*x.builder, n, t);
 }
 inline Value divide_by(Value x, Value scalar) { return div(x, broadcast(scalar, x.shape(), {})); }
 

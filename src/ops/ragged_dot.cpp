@@ -86,7 +86,7 @@ static Batched ragged_dot_batch(const BatchCall<RaggedDotAttrs>& c) {
     s[1] = s[0] * s[1];
     return reshape(v, Shape(s.begin() + 1, s.end()));
   };
-  const Value rest = sub(broadcast(dim_value(b, xs[1], index), {c.size}, {}), reduce_sum(sizes, {1}));
+  const Value rest = sub(broadcast(dim_size(b, xs[1], index), {c.size}, {}), reduce_sum(sizes, {1}));
   const Value groups = merged(concat(Values{sizes, reshape(rest, {c.size, 1})}, 1));
   if (c.attrs.mode == Ragged::rows) {
     const Value idle = full(b, y.dtype(), {c.size, 1, ys[2], ys[3]}, 0);

@@ -106,9 +106,9 @@ static Batched segment_reduce_batch(const BatchCall<SegmentReduceAttrs>& c) {
   const Shape shape = data.shape(), at = offsets.shape();
   const DType t = offsets.dtype();
   const auto member = [&](Dim rows) {
-    return mul(iota(b, t, at, 0), broadcast(dim_value(b, std::move(rows), t), at, {}));
+    return mul(iota(b, t, at, 0), broadcast(dim_size(b, std::move(rows), t), at, {}));
   };
-  const Value ends = reshape(dim_value(b, shape[0] * shape[1], t), {1});
+  const Value ends = reshape(dim_size(b, shape[0] * shape[1], t), {1});
   const Value all = concat(Values{reshape(add(offsets, member(shape[1])), {at[0] * at[1]}), ends}, 0);
   Shape rows(shape.begin() + 1, shape.end());
   rows[0] = shape[0] * shape[1];

@@ -99,13 +99,6 @@ Value move_axis(Value x, int from, int to) {
 
 Value zeros(Builder& b, TensorType t) { return full(b, t.dtype, std::move(t.shape), 0); }
 
-// The last element of 0 .. d; reversing keeps symbols out of slice's attributes.
-Value dim_value(Builder& b, Dim d, DType t) {
-  if (d.is_constant()) return constant(b, HostTensor::scalar_i64(t, d.constant()));
-  const Value counts = reverse(iota(b, is_integer(t) ? t : DType::i64, {d + 1}, 0), {0});
-  return convert(reshape(slice(counts, {0}, {1}), {}), t);
-}
-
 Value stretch(Value r, Shape shape, const Axes& axes) {
   Axes kept = axes_except(static_cast<int>(shape.size()), axes);
   return broadcast(r, std::move(shape), std::move(kept));

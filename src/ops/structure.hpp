@@ -44,8 +44,6 @@ Answer index_scalars(const Signature& s, std::size_t first, std::size_t count);
 Value lead(Value x, int axis, const Dim& size);  ///< The new dimension to the front; broadcast where axis is -1.
 Value move_axis(Value x, int from, int to);
 Value zeros(Builder& b, TensorType t);
-/// A dimension as a scalar: a constant, or for a symbolic one an element of an iota.
-Value dim_value(Builder& b, Dim d, DType t);
 /// `r`, a result of reducing `axes` away, stretched over them again.
 Value stretch(Value r, Shape shape, const Axes& axes);
 /// x converted to the type in which its sums accumulate.

@@ -4,6 +4,7 @@
 #include <rlx/ops/attributes.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,15 +13,16 @@ namespace {
 
 bool contains(const std::vector<int>& list, int d) { return std::find(list.begin(), list.end(), d) != list.end(); }
 
-/// Component k of an index vector must lie in [0, room[k]).
+/// Component k of an index vector must lie in [0, room[k]), or be `meant`.
 CheckReport first_outside(const char* what, const HostTensor& indices, int vector_dim,
-                          const std::vector<std::int64_t>& room) {
+                          const std::vector<std::int64_t>& room, std::optional<std::int64_t> meant = {}) {
   std::int64_t stride = 1;  // between the components of a vector
   for (std::size_t d = static_cast<std::size_t>(vector_dim) + 1; d < indices.shape().size(); ++d)
     stride *= indices.shape()[d];
   const auto components = static_cast<std::int64_t>(room.size());
   for (std::int64_t i = 0; i < indices.numel(); ++i) {
     const std::int64_t index = indices.get_i64(i);
+    if (index == meant) continue;
     if (index < 0 || index >= room[static_cast<std::size_t>(i / stride % components)]) return {what, index};
   }
   return {};
@@ -43,7 +45,9 @@ CheckReport check_scatter(const ops::ScatterAttrs& a, const HostTensor& x, const
   std::vector<std::int64_t> room;
   for (int d : a.scatter_dims_to_operand_dims)
     room.push_back(x.shape()[static_cast<std::size_t>(d)] - window[static_cast<std::size_t>(d)] + 1);
-  return room.empty() ? CheckReport{} : first_outside("scatter index", indices, a.index_vector_dim, room);
+  return room.empty()
+             ? CheckReport{}
+             : first_outside("scatter index", indices, a.index_vector_dim, room, ops::dropped_index(indices.dtype()));
 }
 
 bool empty(const Type& t) { return std::get<TensorType>(t).numel().constant() == 0; }

@@ -28,7 +28,8 @@ void Liveness::region(RegionId r, const Mask& results) {
 void Liveness::visit(NodeId id) {
   const Node& n = g_.node(id);
   const Mask results = of(n.results);
-  if (!any(results) && !has_effect(g_, n)) return;
+  // A size may be used by its name alone.
+  if (!any(results) && !has_effect(g_, n) && n.op->introduces(n.attrs).empty()) return;
   nodes_[static_cast<std::size_t>(id)] = true;
   if (!prunable(n)) {
     for (ValueId v : n.operands) mark(v);

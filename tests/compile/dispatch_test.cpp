@@ -2,6 +2,7 @@
 // up: nothing runs.
 #include "compile/dispatch.hpp"
 #include "catalog.hpp"
+#include "compile/open_rows.hpp"
 
 #include <rlx/ir/located.hpp>
 #include <rlx/ir/text.hpp>
@@ -25,11 +26,11 @@ const KernelRecord softmax_record{.name = "made_up.softmax",
                                   .deterministic = false,
                                   .synchronises = true};
 
-DispatchReport report_of(const Graph& g, const CompileOptions& options = {},
-                         std::span<const KernelRecord> records = {}) {
-  try {
-    return compile::dispatch(g, registry(), target, records, options).report;
-  } catch (const CompileError& e) { return e.report(); }
+DispatchReport report_of(Graph g, const CompileOptions& options = {}, std::span<const KernelRecord> records = {},
+                         const Target& on = target) {
+  DispatchReport report = compile::open_rows(g, on, options);
+  compile::dispatch(g, registry(), on, records, options, report);
+  return report;
 }
 
 // "region value op" of each row.
@@ -93,7 +94,7 @@ TEST(Dispatch, ForceNativeHoldsInsideALoop) {
   const CompileOptions options{.preference = Preference::force_native};
   EXPECT_EQ(report_of(loop_with_softmax(), options, std::span(&softmax_record, 1)).unresolved(), 0u);
   try {
-    compile::dispatch(loop_with_softmax(), registry(), target, {}, options);
+    compile_program(loop_with_softmax(), registry(), target, {}, options);
     FAIL();
   } catch (const CompileError& e) {
     const ReportRow& row = row_of(e.report(), "softmax");
@@ -117,7 +118,7 @@ TEST(Dispatch, EveryNodeThatTheLanguageLacksIsNamed) {
   const Value x = b.input(f32({4}), "x");
   b.output(ops::add(b.emit1("tanh", {x}), b.emit1("erf", {x})), "y");
   try {
-    compile::dispatch(g, registry(), poor, {}, {});
+    compile_program(g, registry(), poor, {});
     FAIL();
   } catch (const CompileError& e) {
     EXPECT_EQ(e.report().unresolved(), 2u);

@@ -24,6 +24,11 @@ Value constant_element(Elements& e, const Node& n, const Coordinates&) {
   return ops::constant(e.builder(), scalar);
 }
 
+Value dim_size_element(Elements& e, const Node& n, const Coordinates&) {
+  const auto& a = n.attrs.as<ops::DimSizeAttrs>();
+  return ops::dim_size(e.builder(), a.size, a.dtype);
+}
+
 Value iota_element(Elements& e, const Node& n, const Coordinates& c) {
   const auto& a = n.attrs.as<ops::IotaAttrs>();
   return ops::convert(e.index().emit(c[static_cast<std::size_t>(a.axis)]), a.dtype);

@@ -6,6 +6,7 @@ namespace rlx::compile {
 
 Value elementwise_element(Elements& e, const Node& n, const Coordinates& c);
 Value constant_element(Elements& e, const Node& n, const Coordinates& c);
+Value dim_size_element(Elements& e, const Node& n, const Coordinates& c);
 Value iota_element(Elements& e, const Node& n, const Coordinates& c);
 Value broadcast_element(Elements& e, const Node& n, const Coordinates& c);
 Value reshape_element(Elements& e, const Node& n, const Coordinates& c);

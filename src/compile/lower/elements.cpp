@@ -15,9 +15,10 @@ ElementRule element_rule(const Op& op) {
     std::string_view op;
     ElementRule rule;
   };
-  static constexpr std::array<Row, 12> rows{{{"broadcast", broadcast_element},
+  static constexpr std::array<Row, 13> rows{{{"broadcast", broadcast_element},
                                              {"concat", concat_element},
                                              {"constant", constant_element},
+                                             {"dim_size", dim_size_element},
                                              {"dynamic_slice", dynamic_slice_element},
                                              {"gather", gather_element},
                                              {"iota", iota_element},

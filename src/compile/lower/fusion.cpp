@@ -32,8 +32,8 @@ bool is_segmented(const Node& n) { return n.op->name() == "segment_reduce"; }
 // Work of one element, in simple operations.
 int own_weight(const Node& n) {
   const std::string_view op = n.op->name();
-  if (op == "constant" || op == "iota" || op == "reshape" || op == "transpose" || op == "broadcast" || op == "slice" ||
-      op == "reverse")
+  if (op == "constant" || op == "dim_size" || op == "iota" || op == "reshape" || op == "transpose" ||
+      op == "broadcast" || op == "slice" || op == "reverse")
     return 0;
   if (!n.op->has_trait(Trait::elementwise)) return 4;
   for (std::string_view cheap :

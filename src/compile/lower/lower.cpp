@@ -15,6 +15,7 @@ constexpr std::array root_rows{
     RootLowering{"arg_reduce", lower_arg_reduce, OperandUse::pulled},
     RootLowering{"associative_scan", lower_associative_scan, OperandUse::pulled},
     RootLowering{"barrier", lower_barrier, OperandUse::buffer},
+    RootLowering{"check_within", lower_check_within, OperandUse::pulled},
     RootLowering{"conv", lower_conv, OperandUse::pulled_if_free},
     RootLowering{"dot_general", lower_dot_general, OperandUse::pulled_if_free},
     RootLowering{"dynamic_update_slice", lower_dynamic_update_slice, OperandUse::pulled},

@@ -40,6 +40,7 @@ void lower_conv(Lowering& l, const Node& n);
 void lower_scatter(Lowering& l, const Node& n);
 void lower_while(Lowering& l, const Node& n);
 void lower_if(Lowering& l, const Node& n);
+void lower_check_within(Lowering& l, const Node& n);
 void lower_barrier(Lowering& l, const Node& n);
 void lower_sparse_parts(Lowering& l, const Node& n);
 void lower_sparse_assemble(Lowering& l, const Node& n);

@@ -73,7 +73,11 @@ void lower_scatter(Lowering& l, const Node& n) {
         const Value low = ops::compare(position, e.index().number(0), ops::Direction::ge);
         const Value high = ops::compare(position, e.index().number(shape[d]), ops::Direction::lt);
         const Value in = b.emit1("and", {low, high});
-        if (e.checked()) b.emit("lir.check", {in, start}, lir::CheckAttrs{"scatter index"});
+        if (e.checked()) {
+          const Value dropped = e.index().number(ops::dropped_index(l.mir().tensor_type(indices).dtype));
+          const Value meant = ops::compare(start, dropped, ops::Direction::eq);
+          b.emit("lir.check", {b.emit1("or", {in, meant}), start}, lir::CheckAttrs{"scatter index"});
+        }
         all_inside.require(in);
         to[d] = e.index().clamped(position, shape[d]);
       }

@@ -14,6 +14,7 @@ struct JitOptions {
   Preference policy = Preference::native;  ///< As CompileOptions::preference.
   std::map<std::string, Preference, std::less<>> per_operator{};
   bool reproducible = false, checked = false;  ///< As in CompileOptions. RLX_POLICY and its like win over all of these.
+  bool exact_sizes = false;                    ///< As in CompileOptions.
 };
 
 inline std::ostream& operator<<(std::ostream& out, const DispatchReport& r) { return out << r.to_table(); }
@@ -53,9 +54,7 @@ template <class F>
 class Jit {
  public:
   Jit(F f, JitOptions options, Location where)
-      : f_(std::move(f)),
-        where_(std::move(where)),
-        cache_(std::make_shared<detail::JitCache>(std::move(options))) {}
+      : f_(std::move(f)), where_(std::move(where)), cache_(std::make_shared<detail::JitCache>(std::move(options))) {}
 
   /// Runs the program of the arguments' signature: their dtypes, shapes and numbers of stored entries. What f takes
   /// from around it is taken once, when it is traced. Inside another traced function it is a part of that one.

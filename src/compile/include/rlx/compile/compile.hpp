@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rlx {
 
@@ -31,6 +32,16 @@ struct CompileOptions {
   bool fuse = true;           ///< False: one kernel a node, for tests.
   /// The executable looks at every value that a step stores, which makes it slow: see Executable::run. Not fused.
   bool check_numerics = false;
+  /// Every size that a result introduces is read by the host, and what follows is compiled for exactly that number: no
+  /// padding, and nothing is refused for it, but one compilation a number.
+  bool exact_sizes = false;
+};
+
+/// A size that the user's graph introduces in its top region: results that have it stand in buffers of its bound, and
+/// the program returns its value besides.
+struct SizeResult {
+  std::string symbol;
+  std::int64_t bound;
 };
 
 /// A lowered program: steps and kernels with a planned arena, and how each node was resolved.
@@ -39,13 +50,15 @@ struct Program {
   Graph lir;  ///< Empty for a target that interprets MIR.
   DispatchReport report;
   std::int64_t arena_bytes = 0;
+  /// The graphs' outputs after those of the user: one i64 scalar each.
+  std::vector<SizeResult> sizes{};
 };
 
 /// Policies set by the environment: RLX_POLICY (a preference's name), RLX_REPRODUCIBLE, RLX_CHECKED and
 /// RLX_CHECK_NUMERICS (0 or 1). A variable that is empty is one that is not set.
 RLX_API CompileOptions options_from_environment(CompileOptions defaults = {});
 
-/// `hir` has constant shapes (specialise it first), unless the target interprets. Verifies after every pass. Throws
+/// `hir` has constant shapes (specialise it first) but for sizes that it introduces, unless the target interprets. Verifies after every pass. Throws
 /// CompileError or VerifyError, and ArgumentError that names a symbol without a value.
 RLX_API Program compile_program(const Graph& hir, const Registry& registry, const Target& target,
                                 std::span<const KernelRecord> records, const CompileOptions& options = {});

@@ -36,6 +36,9 @@ struct Target {
   /// lacks. Null: it has all of `compute`.
   Answer (*expresses)(const Instance&) = nullptr;
   bool generates_code = true;  ///< False: kernels are not generated, only records run.
+  // How a size that a result introduces (SizeRule) may be met. Neither: programs with one are refused.
+  bool bounded_sizes = true;  ///< By a buffer of its upper bound and a count.
+  bool size_points = true;    ///< By two programs: the host reads the count between them.
   bool interprets = false;     ///< MIR is run as it is by the host references; there is no LIR.
   /// For the backend's records only: `description` says all of it that changes code.
   std::shared_ptr<const DeviceFacts> facts{};

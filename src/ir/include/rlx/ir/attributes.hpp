@@ -8,6 +8,7 @@
 #include <bit>
 #include <concepts>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -126,6 +127,7 @@ class RLX_API AnyAttrs {
     AnyAttrs (*parse)(TextReader&);  ///< Reads what print writes, including nothing.
     std::vector<FieldDoc> (*fields)();
     AnyAttrs (*substitute)(const void*, const Bindings&);
+    void (*symbols)(const void*, std::set<std::string>&);
   };
 
   AnyAttrs() : AnyAttrs(NoAttributes{}) {}
@@ -149,6 +151,8 @@ class RLX_API AnyAttrs {
   }
   /// With symbols in dimensions and types replaced.
   AnyAttrs substitute(const Bindings& bindings) const { return table_->substitute(data_.get(), bindings); }
+  /// Adds the symbols that its dimensions and types depend on.
+  void collect_symbols(std::set<std::string>& symbols) const { table_->symbols(data_.get(), symbols); }
   const Table& table() const { return *table_; }
   /// Equal structs, field by field as the text form tells them apart: 0.0 and -0.0 differ, NaN equals NaN.
   friend bool operator==(const AnyAttrs& a, const AnyAttrs& b) {
@@ -275,9 +279,27 @@ AnyAttrs substitute_attrs(const void* p, const Bindings& bindings) {
   return a;
 }
 
+template <class T>
+void symbols_of_field(const T&, std::set<std::string>&) {}
+inline void symbols_of_field(const Dim& d, std::set<std::string>& symbols) {
+  if (d.is_constant()) return;
+  for (std::string& s : d.symbols()) symbols.insert(std::move(s));
+}
+inline void symbols_of_field(const Type& t, std::set<std::string>& symbols) { rlx::collect_symbols(t, symbols); }
+template <class T>
+void symbols_of_field(const std::vector<T>& list, std::set<std::string>& symbols) {
+  if constexpr (std::is_same_v<T, Dim> || std::is_same_v<T, Type>)
+    for (const T& t : list) symbols_of_field(t, symbols);
+}
 template <class A>
-const AnyAttrs::Table attrs_table{&typeid(A),     same_attrs<A>, print_attrs<A>,
-                                  parse_attrs<A>, field_docs<A>, substitute_attrs<A>};
+void symbols_of_attrs(const void* p, std::set<std::string>& symbols) {
+  const A& a = *static_cast<const A*>(p);
+  std::apply([&](const auto&... f) { (symbols_of_field(a.*(f.member), symbols), ...); }, A::fields);
+}
+
+template <class A>
+const AnyAttrs::Table attrs_table{&typeid(A),    same_attrs<A>,       print_attrs<A>,     parse_attrs<A>,
+                                  field_docs<A>, substitute_attrs<A>, symbols_of_attrs<A>};
 }  // namespace detail
 
 template <Attributes A>

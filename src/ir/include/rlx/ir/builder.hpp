@@ -29,6 +29,12 @@ using ValuesIn = std::span<const Value>;
 /// Fills a region: gets its arguments, returns its results.
 using RegionBody = std::function<Values(ValuesIn arguments)>;
 
+/// Walks the nodes of a region in order, `arguments` standing for its arguments: `emit` gives what stands for the
+/// results of a node, from what stands for its operands. Gives what stands for the region's results. For passes that
+/// emit every node anew.
+RLX_API Values transcribe(const Graph& from, RegionId region, ValuesIn arguments,
+                          const std::function<Values(const Node&, ValuesIn operands)>& emit);
+
 class RLX_API Builder {
  public:
   /// `graph` and `registry` must outlive it. Emission starts at the end of `region`.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,11 @@ struct Region {
   std::vector<NodeId> nodes{};
   NodeId owner = -1;  ///< -1 for the top region.
 };
+
+class Graph;
+/// The nodes that introduce sizes, in all regions, by the symbol. One that two nodes introduce, which verify() refuses,
+/// has the first of them.
+RLX_API std::map<std::string, NodeId> size_nodes(const Graph& g);
 
 class RLX_API Graph {
  public:

@@ -44,6 +44,13 @@ class RLX_API Op {
   /// Throws InternalError for a composite: evaluate its decomposition instead.
   virtual HostValues reference(const AnyAttrs&, const ReferenceCall&) const = 0;
 
+  /// The symbol that an instance introduces, its size; empty where the attributes give a number, and for operators
+  /// without a SizeRule.
+  virtual std::string introduces(const AnyAttrs&) const = 0;
+  // The parts of its SizeRule; each throws InternalError where there is none.
+  virtual Value count(Builder&, const AnyAttrs&, ValuesIn) const = 0;
+  virtual Dim count_bound(const AnyAttrs&, const Signature&) const = 0;
+
   struct RuleInfo {
     RuleKind kind;
     std::string_view why;

@@ -137,6 +137,18 @@ struct Cost {
 template <class A>
 using CostRule = Cost (*)(const A&, const Signature&);
 
+/// How an operator introduces a size: a dimension of its results that is known only when it has run. `size` is the
+/// attribute that says the dimension: a number, or a symbol by itself, which the node then introduces. A number is a
+/// capacity: results are padded up to it, and a count above it is a NumericalError.
+template <class A>
+struct SizeRule {
+  Dim A::* size = nullptr;  ///< Null: the operator introduces none.
+  /// The size as a scalar i64, from primitives.
+  Value (*count)(Builder&, const A&, ValuesIn) = nullptr;
+  /// An upper bound of it, which may depend on symbols of the operands; -1: none is known.
+  Dim (*bound)(const A&, const Signature&) = nullptr;
+};
+
 enum class Trait : std::uint8_t {
   none = 0,
   elementwise = 1,  ///< Same-shaped tensors in and out, one scalar function an element; legal on scalars in LIR.
@@ -165,6 +177,7 @@ struct OpDef {
   /// Argument types of each region; null for operators without regions.
   std::vector<Types> (*region_arguments)(const A&, const Signature&) = nullptr;
   Trait traits = Trait::none;
+  SizeRule<A> size{};
 };
 
 }  // namespace rlx

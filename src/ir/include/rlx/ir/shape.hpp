@@ -61,6 +61,24 @@ class RLX_API Dim {
   std::shared_ptr<const detail::DimPolynomial> polynomial_;  ///< Null for a constant.
 };
 
+/// What a term of a dimension multiplies: a symbol, or the floor quotient or remainder of `inner` by a constant, to a
+/// power.
+struct DimFactor {
+  enum class Kind : std::uint8_t { symbol, floordiv, mod } kind = Kind::symbol;
+  std::string symbol{};
+  Dim inner{};
+  std::int64_t divisor = 1;
+  int power = 1;
+};
+/// coefficient * product of factors.
+struct DimTerm {
+  std::int64_t coefficient = 0;
+  std::vector<DimFactor> factors{};
+};
+/// What `d` is the sum of, for code that computes it at run time; the constant, where it is not 0, is a term without
+/// factors.
+RLX_API std::vector<DimTerm> terms(const Dim& d);
+
 /// Inclusive bounds of `d` over all values of its symbols; saturates at the limits of int64.
 struct DimBounds {
   std::int64_t lower, upper;

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -91,6 +92,8 @@ RLX_API std::string to_string(const Type& t);
 RLX_API Type parse_type(std::string_view text);
 RLX_API Type substitute(const Type& t, const Bindings& bindings);
 RLX_API bool is_constant(const Type& t);
+/// Adds the symbols that its dimensions depend on.
+RLX_API void collect_symbols(const Type& t, std::set<std::string>& symbols);
 
 inline TensorType tensor(DType dtype, Shape shape) { return {dtype, std::move(shape)}; }
 inline TensorType f16(Shape s) { return {DType::f16, std::move(s)}; }

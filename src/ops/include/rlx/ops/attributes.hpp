@@ -53,6 +53,37 @@ struct IotaAttrs {
       Field{"axis", &IotaAttrs::axis, "dimension along which values count up from 0"}};
 };
 
+struct DimSizeAttrs {
+  Dim size = 0;
+  DType dtype = DType::i64;
+  bool operator==(const DimSizeAttrs&) const = default;
+  static constexpr auto fields = std::tuple{Field{"size", &DimSizeAttrs::size, "the dimension"},
+                                            Field{"dtype", &DimSizeAttrs::dtype, "type of the result"}};
+};
+
+/// nonzero and repeat, whose results are as long as comes out. `size` is a symbol by itself, which the node introduces,
+/// or a number, up to which results are padded.
+struct SizedAttrs {
+  Dim size = 0;
+  Dim bound = -1;
+  DType index = DType::i32;
+  bool operator==(const SizedAttrs&) const = default;
+  static constexpr auto fields =
+      std::tuple{Field{"size", &SizedAttrs::size, "length of the results: a new symbol, or a number"},
+                 Field{"bound", &SizedAttrs::bound, "upper bound of a size that is a symbol; -1: none given"},
+                 Field{"index", &SizedAttrs::index, "i32 or i64"}};
+};
+
+struct CheckWithinAttrs {
+  std::string what{}, of{};
+  std::int64_t lower = 0;
+  bool operator==(const CheckWithinAttrs&) const = default;
+  static constexpr auto fields = std::tuple{
+      Field{"what", &CheckWithinAttrs::what, "what an error says of x"},
+      Field{"of", &CheckWithinAttrs::of, "operator whose NumericalError it is; empty: an index, an ArgumentError"},
+      Field{"lower", &CheckWithinAttrs::lower, "least allowed value"}};
+};
+
 /// Dimension i of the operand becomes dimension axes[i] of the result; size 1 stretches.
 struct BroadcastAttrs {
   std::vector<Dim> shape{};
@@ -217,6 +248,9 @@ struct GatherAttrs {
                        "dimension of indices that holds a start index; rank: none"},
                  Field{"slice_sizes", &GatherAttrs::slice_sizes, "size of the slice in each operand dimension"}};
 };
+
+/// The index that scatter drops by meaning, in checked mode too: the least of its type.
+constexpr std::int64_t dropped_index(DType t) { return t == DType::i32 ? INT32_MIN : INT64_MIN; }
 
 /// StableHLO scatter(operand, indices, updates): an index out of range is dropped; repeated ones combine in index
 /// order.

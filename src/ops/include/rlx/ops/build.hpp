@@ -17,6 +17,8 @@ RLX_API Value full(Builder& b, DType t, Shape shape, double v);
 RLX_API Value full_like(Value like, double v);
 RLX_API Value zeros_like(Value like);
 RLX_API Value iota(Builder& b, DType t, Shape shape, int axis);
+/// A dimension as a scalar; a constant where it is one.
+RLX_API Value dim_size(Builder& b, Dim d, DType t = DType::i64);
 
 // --- Elementwise; operands of different shapes are broadcast by NumPy's rule, dtypes must agree.
 #define RLX_UNARY(f) RLX_API Value f(Value x)
@@ -118,6 +120,12 @@ RLX_API Value sum_to(Value x, Shape shape);
 // --- Access by index.
 RLX_API Value gather(Value x, Value indices, GatherAttrs attrs);
 RLX_API Value scatter(Value x, Value indices, Value updates, ScatterAttrs attrs);
+/// Positions of the true elements of a vector, and each position counts[i] times with how many times it came before.
+/// `size` is a new symbol of the graph, or a number to pad up to; `bound` limits a symbol (-1: no bound is known).
+RLX_API Value nonzero(Value mask, Dim size, DType index = DType::i32, Dim bound = -1);
+RLX_API Values repeat(Value counts, Dim size, DType index = DType::i32, Dim bound = -1);
+/// x (i64), whose elements must lie from attrs.lower to `limit`.
+RLX_API Value check_within(Value x, Value limit, CheckWithinAttrs attrs);
 /// Rows x[indices[i], ...] along `axis`; indices of any shape.
 RLX_API Value take(Value x, Value indices, int axis);
 /// x with updates[i, ...] added to x[indices[i], ...]; indices of rank 1.

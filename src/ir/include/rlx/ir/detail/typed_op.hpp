@@ -51,6 +51,17 @@ class TypedOp final : public Op {
     if (const auto* e = std::get_if<Extern<A>>(&def_.meaning.value)) return e->reference(a.as<A>(), call);
     throw InternalError(std::string(name_) + " is a composite: evaluate its decomposition");
   }
+  std::string introduces(const AnyAttrs& a) const override {
+    if (!def_.size.size) return {};
+    const Dim& d = a.as<A>().*def_.size.size;
+    if (d.is_constant()) return {};
+    const std::vector<std::string> symbols = d.symbols();
+    return symbols.size() == 1 && d == Dim::symbol(symbols[0]) ? symbols[0] : std::string();
+  }
+  Value count(Builder& b, const AnyAttrs& a, ValuesIn in) const override {
+    return size_rule().count(b, a.as<A>(), in);
+  }
+  Dim count_bound(const AnyAttrs& a, const Signature& s) const override { return size_rule().bound(a.as<A>(), s); }
   Values vjp_save(Builder& b, const AnyAttrs& a, ValuesIn in, ValuesIn out) const override {
     const auto& rule = given(def_.vjp.value, name_, "vjp");
     return rule.save ? rule.save(b, a.as<A>(), in, out) : Values{};
@@ -88,6 +99,10 @@ class TypedOp final : public Op {
   }
 
  private:
+  const SizeRule<A>& size_rule() const {
+    if (!def_.size.size) throw InternalError(std::string(name_) + " introduces no size");
+    return def_.size;
+  }
   const OpDef<A>& def_;
 };
 

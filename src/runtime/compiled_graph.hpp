@@ -1,0 +1,46 @@
+// What an Executable runs: one program, or several with size points between them.
+#pragma once
+#include <rlx/runtime/executable.hpp>
+
+namespace rlx::runtime {
+
+class CompiledGraph {
+ public:
+  virtual ~CompiledGraph() = default;
+  /// As Executable's functions.
+  virtual HostValues run(std::span<const HostValue> arguments, HostValues reuse) = 0;
+  virtual const DispatchReport& report() const = 0;
+  virtual const Graph& lir() const = 0;
+  virtual std::int64_t bytes_per_call() const = 0;
+  virtual ExecutableStatistics statistics() const = 0;
+  /// Gives back memory that is kept between calls.
+  virtual void trim() = 0;
+};
+
+/// What the rows of a report are called, where the graph is a part of another one: as in that. Empty: as they are.
+struct RowNames {
+  std::vector<std::string> values{}, regions{};
+  void put(DispatchReport& report) const;
+};
+
+/// A graph whose sizes, if it introduces any, are bounded.
+std::unique_ptr<CompiledGraph> one_program(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog,
+                                           const CompileOptions& options, const RowNames& names = {});
+/// Any graph: split where a size has no bound (split_program.hpp).
+std::unique_ptr<CompiledGraph> compiled_graph(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog,
+                                              const CompileOptions& options, const RowNames& names = {});
+
+/// The records of a device with those that families bring for it.
+std::vector<KernelRecord> records_of(const Device& device, const Catalog& catalog);
+
+/// What a graph takes.
+struct Inputs {
+  explicit Inputs(const Graph& g) : graph(g.name), types(g.types_of(g.inputs())), names(g.input_names) {}
+  std::string graph;
+  Types types;
+  std::vector<std::string> names;
+  /// Throws ArgumentError unless the arguments have these types.
+  void check(std::span<const HostValue> arguments) const;
+};
+
+}  // namespace rlx::runtime
