@@ -1,11 +1,12 @@
 // Graphs written as functions, evaluated on lists of doubles, and derivatives by differences.
 #pragma once
+#include "catalog.hpp"
+
 #include <rlx/ir/error.hpp>
 #include <rlx/ir/evaluate.hpp>
 #include <rlx/ir/text.hpp>
 #include <rlx/ir/verify.hpp>
 #include <rlx/ops/build.hpp>
-#include <rlx/ops/register.hpp>
 #include <rlx/transform/jvp.hpp>
 #include <rlx/transform/simplify.hpp>
 #include <rlx/transform/vjp.hpp>
@@ -21,15 +22,6 @@
 namespace rlx {
 
 using Doubles = std::vector<double>;
-
-inline const Registry& registry() {
-  static const Registry r = [] {
-    Registry all;
-    ops::register_ops(all);
-    return all;
-  }();
-  return r;
-}
 
 /// Inputs are named x0, x1, ..., outputs y0, y1, ...
 inline Graph graph_of(const Types& inputs, const std::function<Values(ValuesIn)>& body,
