@@ -1,5 +1,7 @@
 #include "support.hpp"
 
+#include <rlx/ops/register.hpp>
+
 namespace rlx {
 namespace {
 
