@@ -1,8 +1,9 @@
 // Packed matrix products against this processor's multiply-add peak, measured alternately, and against OpenBLAS's best
 // kernel; narrow types against f32. One JSON line a row: medians of the rates, and the median of the ratios of
 // neighbours in time, so that a clock that moves moves both. One thread is timed by its processor time, which other
-// processes disturb less; more by the wall clock. On one thread and on RLX_THREADS; --quick leaves out 4096. OpenBLAS's
-// choice of kernel is not restricted: the program starts itself again without OPENBLAS_CORETYPE and OPENBLAS_L2_SIZE.
+// processes disturb less; more by the wall clock. On one thread and on RLX_THREADS; --quick leaves out 4096. RLX_ISA
+// pins the level, also of the peak. OpenBLAS's choice of kernel is not restricted otherwise: the program starts itself
+// again without OPENBLAS_CORETYPE and OPENBLAS_L2_SIZE, with its AVX2 kernel where that is the level.
 #include "backends/cpu/kernels/matmul.hpp"
 #include "backends/cpu/jit.hpp"
 #include "backends/cpu/kernels/cache_sizes.hpp"
@@ -44,6 +45,11 @@ double seconds(int threads, const std::function<void()>& f) {
   const double start = now(threads);
   f();
   return now(threads) - start;
+}
+
+std::string text_of(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text ? text : "";
 }
 
 std::string processor() {
@@ -279,13 +285,16 @@ void measure_microkernel(DType t, int level, double goal, const Setting& s) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (std::getenv("OPENBLAS_CORETYPE") || std::getenv("OPENBLAS_L2_SIZE")) {
-    ::unsetenv("OPENBLAS_CORETYPE");
+  const std::string level = text_of("RLX_ISA"), core = level == "avx2" ? "Haswell" : "";
+  if (text_of("OPENBLAS_CORETYPE") != core || std::getenv("OPENBLAS_L2_SIZE")) {
+    if (core.empty()) ::unsetenv("OPENBLAS_CORETYPE");
+    else ::setenv("OPENBLAS_CORETYPE", core.c_str(), 1);
     ::unsetenv("OPENBLAS_L2_SIZE");
     ::execv("/proc/self/exe", argv);
   }
   try {
-    const rlx::emit_llvm::Machine machine = rlx::emit_llvm::host_machine(rlx::emit_llvm::best_host_isa());
+    const rlx::emit_llvm::Machine machine = rlx::emit_llvm::host_machine(
+        level.empty() ? rlx::emit_llvm::best_host_isa() : rlx::emit_llvm::parse_isa(level));
     const std::string where = processor();
     const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
     const int all = rlx::cpu::default_threads();

@@ -197,7 +197,7 @@ class Fuser {
   }
 
   void find_prologues(std::vector<NodeId>& steps, NodeId call_id) {
-    const auto& a = g_.node(call_id).attrs.as<lir::CallAttrs>();
+    const auto a = g_.node(call_id).attrs.as<lir::CallAttrs>();  // a copy: joining replaces them
     const KernelRecord* r = record(a);
     if (!r || !r->prologue) return;
     const Op& op = registry_.get(a.op);
@@ -207,8 +207,10 @@ class Fuser {
     for (int i = 0; i < a.operands; ++i) {
       const ValueId v = g_.node(call_id).operands[static_cast<std::size_t>(i)];
       const NodeId kernel = maker(steps, call_id, v);
-      if (kernel >= 0 && !r->prologue(instance, static_cast<std::size_t>(i)).is_no())
+      if (kernel < 0) continue;
+      if (const Answer takes = r->prologue(instance, static_cast<std::size_t>(i)); !takes.is_no())
         join_prologue(steps, call_id, kernel, v);
+      else report_.add_note(g_.node(call_id).origin, "operand " + std::to_string(i) + " is stored first: " + takes.why);
     }
   }
 

@@ -30,6 +30,7 @@ struct Case {
   std::size_t kernels = 1;  ///< That these hold, together.
   double tolerance = 1e-5;
   bool special = false;  ///< NaN and infinities among the inputs.
+  std::string note{};    ///< Of the report: why an operand is stored.
 };
 
 Value relu(Value x) { return ops::max(x, ops::zeros_like(x)); }
@@ -238,7 +239,9 @@ const std::vector<Case>& cases() {
        2,
        0,
        0,
-       0.1},
+       0.1,
+       false,
+       "operand 0 is stored first: it is packed 2 times"},
       {"columns_of_the_first_operand",
        {f32({90, 70}), f32({90, 110})},
        [](Builder&, ValuesIn x) {
@@ -246,7 +249,10 @@ const std::vector<Case>& cases() {
        },
        2,
        0,
-       0},
+       0,
+       1e-5,
+       false,
+       "operand 0 is stored first: its last dimension"},
   };
   return all;
 }
@@ -300,6 +306,12 @@ TEST_P(CpuFusedCalls, OneStepWithTheBitsOfSeveral) {
     }
     EXPECT_EQ(joined_steps, c.joined) << report.to_json();
     EXPECT_EQ(kernels, c.kernels) << report.to_json();
+    if (!c.note.empty()) {
+      std::string notes;
+      for (const ReportRow& r : report.rows)
+        for (const std::string& n : r.notes) notes += n + "\n";
+      EXPECT_NE(notes.find(c.note), std::string::npos) << notes;
+    }
     for (int threads : {1, 2, 4}) {
       const int before = omp_get_max_threads();
       omp_set_num_threads(threads);

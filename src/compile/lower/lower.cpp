@@ -262,12 +262,7 @@ void Lowering::lower_loop(const FusedKernel& k) {
     results.push_back(mir_.node(r).results[0]);
     writes.push_back(allocate(results.back()));
   }
-  // What reads a record's result of the same shape keeps its dimensions: the call may then run it by rows.
-  const std::vector<ValueId> reads = leaves(results, {results.begin(), results.end()});
-  const bool flat = k.flat && (shape.size() < 2 || std::none_of(reads.begin(), reads.end(), [&](ValueId v) {
-                                 const NodeId d = mir_.value(v).node;
-                                 return d >= 0 && !mir_.node(d).record.empty() && this->shape(v) == shape;
-                               }));
+  const bool flat = k.flat && !may_join_call(results, shape);
   lir::KernelAttrs a;
   a.policy = flat || shape.size() == 1 ? lir::Policy::range : lir::Policy::mdrange;
   a.extents = flat ? std::vector{element_count(shape)} : shape;
@@ -280,6 +275,20 @@ void Lowering::lower_loop(const FusedKernel& k) {
            for (std::size_t i = 0; i < results.size(); ++i) body.store(i, linear, computed[i]);
          },
          flat, {results.begin(), results.end()});
+}
+
+bool Lowering::may_join_call(const std::vector<ValueId>& results, const std::vector<std::int64_t>& shape) const {
+  if (shape.size() < 2) return false;
+  const std::vector<ValueId> reads = leaves(results, {results.begin(), results.end()});
+  const auto same = [&](ValueId v) { return this->shape(v) == shape; };
+  const auto is_called = [&](ValueId v) {
+    const NodeId d = mir_.value(v).node;
+    return d >= 0 && !mir_.node(d).record.empty();
+  };
+  if (std::any_of(reads.begin(), reads.end(), [&](ValueId v) { return is_called(v) && same(v); })) return true;
+  return results.size() == 1 && taken_in_pieces_.contains(results[0]) &&
+         std::all_of(reads.begin(), reads.end(),
+                     [&](ValueId v) { return same(v) || element_count(this->shape(v)) == 1; });
 }
 
 void Lowering::lower_call(const Node& n) {
@@ -307,12 +316,12 @@ void Lowering::lower_call(const Node& n) {
   set_origin(n);
   const Values made = b_.emit("lir.call", values, a);
   for (std::size_t i = 0; i < resources.size(); ++i) buffers_[resources[i]] = {made[i]};
-  step(n, n.record, "call", provider_of(n));
+  step(n, n.record, "call", std::string(record_of(n).provider.value));
 }
 
-std::string Lowering::provider_of(const Node& call) const {
+const KernelRecord& Lowering::record_of(const Node& call) const {
   for (const KernelRecord& r : records_)
-    if (r.name.value == call.record && r.op.value == call.op->name()) return std::string(r.provider.value);
+    if (r.name.value == call.record && r.op.value == call.op->name()) return r;
   throw InternalError("lowering: no record " + call.record + " for " + std::string(call.op->name()));
 }
 
@@ -322,6 +331,9 @@ std::vector<Values> Lowering::region(RegionId r, const std::vector<Values>& argu
   const Fusion fusion =
       fuse(mir_, r, {.enabled = options_.fuse, .least_rows = target_.max_team_threads > 1 ? least_rows_of_teams : 1});
   stored_.insert(fusion.buffers.begin(), fusion.buffers.end());
+  for (NodeId id : source.nodes)
+    if (const Node& n = mir_.node(id); !n.record.empty() && record_of(n).prologue)
+      taken_in_pieces_.insert(n.operands.begin(), n.operands.end());
   for (const FusedKernel& k : fusion.kernels) lower_kernel(k);
   std::vector<Values> out;
   for (ValueId v : source.results) out.push_back(buffers_.at(v));

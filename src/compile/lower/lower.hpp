@@ -93,7 +93,10 @@ class Lowering {
   /// Stored values that computing these reaches.
   std::vector<ValueId> leaves(const std::vector<ValueId>& values, const std::set<ValueId>& computed = {}) const;
   Value as_output(ValueId mir_value, Value v);
-  std::string provider_of(const Node& call) const;
+  /// Whether a call may run the kernel that computes these values of one shape, which then keeps its dimensions: what
+  /// reads a record's result of that shape, by rows; and what makes an operand that a record takes in pieces, by these.
+  bool may_join_call(const std::vector<ValueId>& results, const std::vector<std::int64_t>& shape) const;
+  const KernelRecord& record_of(const Node& call) const;
   std::string unique_name(std::string_view stem);
 
   const Graph& mir_;
@@ -105,6 +108,7 @@ class Lowering {
   Builder b_;
   std::map<ValueId, Values> buffers_;
   std::set<ValueId> stored_;
+  std::set<ValueId> taken_in_pieces_;  ///< Operands of calls whose record runs prologues.
   std::map<std::string, int> names_;
 };
 
