@@ -4,10 +4,10 @@ namespace rlx::ops {
 
 constexpr Operand repeat_operands[] = {{"counts", index_types}};
 
-static Value wanted(Value counts) {
+static Value repeat_wanted(Value counts) {
   return max(convert(counts, DType::i64), zeros(*counts.builder, i64(counts.shape())));
 }
-static Value repeat_count(Builder&, const SizedAttrs&, ValuesIn in) { return reduce_sum(wanted(in[0]), {0}); }
+static Value repeat_count(Builder&, const SizedAttrs&, ValuesIn in) { return reduce_sum(repeat_wanted(in[0]), {0}); }
 
 // Each element that is repeated at all marks where its run starts; the last mark so far is whose turn it is.
 static Values repeat_decompose(Builder& b, const SizedAttrs& a, ValuesIn in) {
@@ -15,7 +15,7 @@ static Values repeat_decompose(Builder& b, const SizedAttrs& a, ValuesIn in) {
   const Value total = within_capacity(repeat_count(b, a, in), "repeat", room);
   const Value none = full(b, a.index, {room}, static_cast<double>(no_place));
   if (room == 0 || in[0].shape()[0] == 0) return {none, none};
-  const Value counts = wanted(in[0]), starts = cumsum(counts, 0, false, true);
+  const Value counts = repeat_wanted(in[0]), starts = cumsum(counts, 0, false, true);
   const Value marks = logical_and(compare(counts, zeros_like(counts), Direction::gt),
                                   compare(starts, full_like(starts, static_cast<double>(room)), Direction::lt));
   const Value at = select(marks, starts, full_like(starts, static_cast<double>(dropped_index(DType::i64))));

@@ -1,6 +1,7 @@
 // Programs with sizes that results introduce, run on every device that is there, in checked mode and out of it.
 #pragma once
-#include <rlx/catalog.hpp>
+#include "catalog.hpp"
+
 #include <rlx/ir/evaluate.hpp>
 #include <rlx/ir/verify.hpp>
 #include <rlx/ops/build.hpp>
@@ -15,11 +16,6 @@
 #include <vector>
 
 namespace rlx::sizes {
-
-inline const runtime::Catalog& catalog() {
-  static const auto& c = *new runtime::Catalog(make_catalog());
-  return c;
-}
 
 using Doubles = std::vector<double>;
 using Results = std::vector<Doubles>;

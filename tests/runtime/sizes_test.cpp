@@ -17,8 +17,6 @@
 namespace rlx::sizes {
 namespace {
 
-const Registry& registry() { return catalog().operators; }
-
 std::string refusal(const std::function<void()>& f) {
   try {
     f();
