@@ -181,10 +181,11 @@ TEST(Rasterize, NumbersThatAreNoneStayWithTheirGaussian) {
       for (std::int64_t k = 0; k < width; ++k) broken.in[operand].set_f64(60 * width + k, bad);
       for (const Preference p : {Preference::native, Preference::force_common}) {
         const auto after = all_of(broken, {.preference = p});
-        for (std::int64_t i = 0; i < after[0].numel(); ++i)
-          ASSERT_TRUE(std::isfinite(after[0].get_f64(i))) << "operand " << operand << " is " << bad << ", pixel " << i;
-        for (std::int64_t i = 0; i < after[4].numel(); ++i)
-          ASSERT_TRUE(std::isfinite(after[4].get_f64(i))) << "operand " << operand << " is " << bad << ", conic " << i;
+        for (std::size_t k = 0; k < after.size(); ++k)
+          for (std::int64_t i = 0; i < after[k].numel(); ++i)
+            ASSERT_TRUE(std::isfinite(after[k].get_f64(i)))
+                << "operand " << operand << " is " << bad << ", preference " << static_cast<int>(p) << ": result " << k
+                << ", element " << i;
       }
     }
 }

@@ -19,7 +19,7 @@ struct Chunk {
       opacity[chunk];  // Relative to the centre of the tile's first pixel.
   float limit[chunk];  // Beyond this sigma alpha is below the least.
   std::int32_t left[chunk], right[chunk], top[chunk],
-      bottom[chunk];  // Pixels of the tile, inclusive; empty: left > right.
+      bottom[chunk];  // Pixels of the tile, inclusive; empty: left > right or top > bottom.
   std::int32_t id[chunk];
 };
 
@@ -74,8 +74,11 @@ inline void bound(Chunk& c, std::int64_t i, const Tile& t) {
   };
   range(load(c.x + i), yy, t.columns, c.left + i, c.right + i);
   range(load(c.y + i), xx, t.rows, c.top + i, c.bottom + i);
-  const Mask faint = less(limit, zero);
-  store(c.right + i, choose(faint, all(std::int32_t{-1}), load(c.right + i)));
+  // Nothing of what is too faint, or has a number that is none, counts at any pixel.
+  Mask drawn = at_most(zero, limit);
+  const Floats numbers[] = {load(c.x + i), load(c.y + i), xx, xy, yy};
+  for (const Floats& x : numbers) drawn = both(drawn, less(magnitude(x), all(__builtin_inff())));
+  store(c.bottom + i, choose(drawn, load(c.bottom + i), all(std::int32_t{-1})));
 }
 
 inline void gather(Chunk& c, const RasterScene& s, const Tile& t, std::int64_t from, std::int64_t count) {
@@ -213,6 +216,10 @@ template <int channels>
 void pull(const Chunk& c, std::int64_t i, std::int64_t position, const RasterScene& s, const Tile& t, Planes p,
           float* out) {
   const std::int64_t f = channels ? channels : s.channels;
+  if (c.bottom[i] < c.top[i] || c.right[i] < c.left[i]) {
+    for (std::int64_t j = 0; j < 8 + f; ++j) out[j] = 0;
+    return;
+  }
   const float* colour = s.features + c.id[i] * f;
   Floats colours[channels ? channels : 1], features[channels ? channels : 1]{};
   float* many = p[3 + f];
