@@ -17,8 +17,8 @@ constexpr int fraction_bits = 8;
 constexpr Log one = 1 << fraction_bits;
 
 constexpr int max_sweeps = 20;       // the distance of the logarithms from 0 halves in each
-constexpr Log settled = one / 2;     // within a factor sqrt(2) of 1: finer is lost in the rounding to powers of two
-constexpr Log kept = one + one / 2;  // settled, and half a power of two for the rounding of each of two factors
+constexpr Log settled = 2 * one;     // within a factor 4 of 1: nearer changes the condition by less than its estimate
+constexpr Log kept = settled + one;  // and half a power of two for the rounding of each of two factors
 constexpr Log exponent_limit = 1000 * one;  // a factor must be a normal number
 constexpr Log none = std::numeric_limits<Log>::min() / 4;
 

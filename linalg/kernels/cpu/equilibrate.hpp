@@ -11,7 +11,7 @@ struct Scaling {
   std::vector<double> row, col;
 };
 
-/// Every row and column gets a largest entry near 1 (between about 1/4 and 4).
+/// Every row and column gets a largest entry near 1 (between about 1/8 and 8).
 /// Iterated in the infinity norm after D. Ruiz, "A scaling algorithm to equilibrate both rows and columns norms in
 /// matrices", RAL-TR-2001-034; here on base-2 logarithms, where a product is a sum and nothing overflows.
 /// Keeps symmetry: where A is symmetric, row and col are equal. Needs a matrix without empty rows and columns. The
