@@ -31,9 +31,10 @@ Machine host_machine(Isa isa) {
   };
   Machine m{.triple = take(LLVMGetDefaultTargetTriple()), .cpu = "generic", .features = "", .isa = isa};
 #if defined(__x86_64__)
-  // Lower levels are levels of the architecture, so that their code is the same on every processor.
+  // Lower levels are levels of the architecture, so that their code is the same on every processor. All that have AVX2
+  // take prefetchw, if only as nothing; a prefetch to read makes the store that follows wait again.
   if (isa == Isa::generic) m.cpu = "x86-64";
-  if (isa == Isa::avx2) m.cpu = "x86-64-v3";
+  if (isa == Isa::avx2) m.cpu = "x86-64-v3", m.features = "+prfchw";
 #endif
   if (isa == Isa::avx512) {
     m.cpu = take(LLVMGetHostCPUName());
