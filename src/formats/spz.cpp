@@ -70,7 +70,7 @@ void read_means(const SpzContent& c, const Flips& flips, float* out) {
       const std::uint32_t word =
           std::uint32_t{from[3 * i]} | std::uint32_t{from[3 * i + 1]} << 8 | std::uint32_t{from[3 * i + 2]} << 16;
       const auto value = static_cast<std::int32_t>(word << 8) >> 8;
-      out[i] = flips.axis[i % 3] * unit * static_cast<float>(value);
+      out[i] = flips.axis[i % 3] * unit * static_cast<float>(value) + 0.0f;  // no negative zero of a flip
     }
   }
 }

@@ -174,6 +174,12 @@ TEST(Spz, ExtensionsAreSkippedButForTheAxes) {
     return parse_spz(legacy(3, 1, 0, 12, 2, one + extensions), "x.spz").means.get_f64(1);
   };
   EXPECT_EQ(y(""), -2);  // right, up, back
+  const std::string origin = from_hex(
+                                 "000000"
+                                 "000000"
+                                 "000000") +
+                             one.substr(9);
+  EXPECT_FALSE(std::signbit(parse_spz(legacy(3, 1, 0, 12, 0, origin)).means.get_f64(1)));
   EXPECT_EQ(y(from_hex("0100cdab"
                        "03000000"
                        "010203")),
