@@ -21,6 +21,13 @@ Value knn(Value points, std::int64_t k) { return points.builder->emit1("splat.kn
 Value tile_boxes(Value means, Value conics, Value opacities, Value radii, const RasterizeAttrs& attrs) {
   return means.builder->emit1("splat.tile_boxes", {means, conics, opacities, radii}, attrs);
 }
+TileLists tile_bin(Value boxes, Value depths, const RasterizeAttrs& a, Dim entries, Dim bound) {
+  const auto tiles = [&](std::int64_t pixels) { return (pixels + a.tile - 1) / a.tile; };
+  const Values r =
+      boxes.builder->emit("splat.tile_bin", {boxes, depths},
+                          TileBinAttrs{tiles(a.width), tiles(a.height), std::move(entries), std::move(bound)});
+  return {r[0], r[1]};
+}
 Rasterized rasterize(Value means, Value conics, Value opacities, Value features, Value backgrounds, Value ids,
                      Value offsets, const RasterizeAttrs& attrs, Value probe) {
   Values operands{means, conics, opacities, features, backgrounds, ids, offsets};

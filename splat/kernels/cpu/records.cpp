@@ -2,6 +2,7 @@
 
 #include "knn.hpp"
 #include "rasterize.hpp"
+#include "tile_bin.hpp"
 
 #include <array>
 
@@ -30,6 +31,12 @@ static std::span<const KernelRecord> records() {
                    .action = cpu::launch_rasterize_gradient,
                    .workspace = cpu::rasterize_gradient_workspace,
                    .where = "splat/kernels/cpu/rasterize.cpp"},
+      KernelRecord{.name = "cpu.tile_bin",
+                   .op = "splat.tile_bin",
+                   .provider = "handwritten",
+                   .action = cpu::launch_tile_bin,
+                   .workspace = cpu::tile_bin_workspace,
+                   .where = "splat/kernels/cpu/tile_bin.cpp"},
   };
   return list;
 }

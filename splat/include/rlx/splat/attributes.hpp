@@ -65,6 +65,18 @@ struct KnnAttrs {
   static constexpr auto fields = std::tuple{Field{"k", &KnnAttrs::k, "how many neighbours"}};
 };
 
+struct TileBinAttrs {
+  std::int64_t columns = 1, rows = 1;
+  Dim size = 0;
+  Dim bound = -1;
+  bool operator==(const TileBinAttrs&) const = default;
+  static constexpr auto fields =
+      std::tuple{Field{"columns", &TileBinAttrs::columns, "of tiles of an image"},
+                 Field{"rows", &TileBinAttrs::rows, "of tiles of an image"},
+                 Field{"size", &TileBinAttrs::size, "entries of all lists: a new symbol, or a number"},
+                 Field{"bound", &TileBinAttrs::bound, "upper bound of a size that is a symbol; -1: none given"}};
+};
+
 /// tile_boxes, rasterize and its gradient.
 struct RasterizeAttrs {
   std::int64_t width = 1, height = 1, tile = 16;

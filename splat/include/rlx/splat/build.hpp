@@ -41,6 +41,15 @@ RLX_API Value knn(Value points, std::int64_t k = 3);
 /// means [c, n, 2], conics [c, n, 3], opacities [c, n], radii i32 [c, n, 2].
 RLX_API Value tile_boxes(Value means, Value conics, Value opacities, Value radii, const RasterizeAttrs& attrs);
 
+/// Of the tiles of all images, row by row.
+struct TileLists {
+  Value ids;      ///< i32 [entries]: Gaussians counted through all images, nearest first.
+  Value offsets;  ///< i32 [c * tiles + 1]: where the list of each tile begins.
+};
+/// boxes i32 [c, n, 4] of tile_boxes, depths [c, n]. `entries` is a new symbol of the graph, with a bound (-1: none is
+/// known), or a number: then places beyond the count belong to no list, and a greater count is a NumericalError.
+RLX_API TileLists tile_bin(Value boxes, Value depths, const RasterizeAttrs& attrs, Dim entries, Dim bound = -1);
+
 struct Rasterized {
   Value image;          ///< [c, height, width, f]
   Value transmittance;  ///< [c, height, width]: 1 - alpha, without its rounding.

@@ -2,3 +2,4 @@
 #pragma once
 #include <rlx/splat/build.hpp>
 #include <rlx/splat/register.hpp>
+#include <rlx/splat/render.hpp>

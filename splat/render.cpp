@@ -1,0 +1,49 @@
+#include <rlx/ops/build.hpp>
+#include <rlx/splat/render.hpp>
+
+namespace rlx::splat {
+
+/// Where cameras are, -R^T t: views [c, 4, 4] -> [c, 1, 3].
+static Value centres(Value views) {
+  const Dim c = views.shape()[0];
+  const Value rotation = ops::slice(views, {0, 0, 0}, {c, 3, 3}), shift = ops::slice(views, {0, 0, 3}, {c, 3, 4});
+  return ops::reshape(ops::neg(ops::reduce_sum(rotation * shift, {1})), {c, 1, 3});
+}
+
+/// Colours [c, n, 3], the directions of what is culled replaced: their gradients are 0 and not 0 times what may be NaN.
+static Value colours(const Gaussians& g, Value views, Value radii, int degree) {
+  const Value directions = ops::sub(g.means, centres(views));
+  const Value radius = ops::slice_axis(radii, 2, 0, 1);
+  const Value seen = ops::compare(radius, ops::zeros_like(radius), ops::Direction::gt);
+  return sh_color(ops::select(seen, directions, ops::full_like(directions, 1)), g.sh, degree);
+}
+
+Rendered render(const Gaussians& g, const Cameras& cameras, const RenderOptions& o, Value probe) {
+  Builder& b = *g.means.builder;
+  const Dim c = cameras.views.shape()[0], n = g.means.shape()[0];
+  const DType t = g.means.dtype();
+  const Projected p =
+      project(g.means, quat_scale_to_cov(g.quats, g.scales), cameras.views, cameras.intrinsics, o.project);
+  Value opacities = ops::broadcast_to(g.opacities, {c, n});
+  if (o.mode == RenderMode::antialiased) opacities = opacities * p.compensations;
+  Value features = colours(g, cameras.views, p.radii, o.degree);
+  Value backgrounds = cameras.backgrounds ? cameras.backgrounds : ops::full(b, t, {c, 3}, 0);
+  if (o.channels != Channels::rgb) {
+    features = ops::concat(Values{features, ops::reshape(p.depths, {c, n, 1})}, 2);
+    backgrounds = ops::concat(Values{backgrounds, ops::full(b, t, {c, 1}, 0)}, 1);
+  }
+  const RasterizeAttrs raster{.width = o.project.width, .height = o.project.height, .tile = o.tile};
+  const TileLists lists =
+      tile_bin(tile_boxes(p.means, p.conics, opacities, p.radii, raster), p.depths, raster, o.entries, o.bound);
+  const Rasterized r =
+      rasterize(p.means, p.conics, opacities, features, backgrounds, lists.ids, lists.offsets, raster, probe);
+  Rendered out{r.image, 1.0 - r.transmittance, p, r};
+  if (o.channels == Channels::expected_depth) {
+    const Value sum = ops::slice_axis(r.image, 3, 3, 4), alpha = ops::reshape(out.alpha, sum.shape());
+    out.image =
+        ops::concat(Values{ops::slice_axis(r.image, 3, 0, 3), sum / ops::max(alpha, ops::full_like(alpha, 1e-10))}, 3);
+  }
+  return out;
+}
+
+}  // namespace rlx::splat
