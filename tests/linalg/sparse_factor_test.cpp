@@ -276,13 +276,16 @@ TEST(SparseFactor, WideIndicesGiveTheSameFactors) {
         load_matrix(name));
 }
 
-TEST(SparseFactor, KnowsWithOneSolveThatAMatrixIsRegular) {
+TEST(SparseFactor, KnowsWithAFewSolvesThatAMatrixIsRegular) {
   // Condition 2 and 4: bounded at once, far from any limit. Two equal rows but for 1e-12: not.
   const auto good = from_dense<double>(3, 3, {2, 1, 0, 1, 2, 0, 0, 0, 1}),
              poor = from_dense<double>(2, 2, {1, 1, 1, 1 + 1e-12});
   EXPECT_GT(sparse_lu(good.view())->rcond_at_least(), 1e-6);
   EXPECT_GT(sparse_cholesky(good.view())->rcond_at_least(), 1e-6);
   EXPECT_LT(sparse_lu(poor.view())->rcond_at_least(), 1e-10);
+  // Condition 6e6 of 4929 rows: one solve leaves it open, four do not.
+  if (names_in("data/matrices", ".mtx").empty()) GTEST_SKIP() << "no folder " << shared_folder();
+  EXPECT_GE(sparse_lu(std::get<OwnedCsr<double>>(load_matrix("gemat12")).view())->rcond_at_least(), 1e-10);
 }
 
 TEST(SparseFactor, HoldsWithExtremeScales) {

@@ -1,5 +1,6 @@
 // A provider's factorization of an equilibrated matrix as one of the matrix that was given.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <mutex>
@@ -19,8 +20,9 @@
 
 namespace rlx::linalg {
 
-// Above this reciprocal condition an estimate need not be exact: the limits that it is held against are 1e-10 and less.
-inline constexpr double clearly_regular = 1e-8;
+// Above this reciprocal condition a bound will do: the limits that it is held against are this and less. Above the
+// second an estimate need not be exact.
+inline constexpr double clear = 1e-10, clearly_regular = 1e-8;
 
 /// Which matrix the provider holds: that of the caller, or its transpose, whose columns are the rows of a csr matrix.
 enum class Held { matrix, transpose };
@@ -40,14 +42,23 @@ class EquilibratedFactor final : public SparseFactor<T> {
         method_(method),
         reason_(std::move(reason)) {}
 
-  /// One solve with a random right side, which bounds the condition: see condition.hpp. Returns solution and right side
-  /// of B x = b.
+  /// Solves with a random right side, which bounds the condition: see condition.hpp. Where one does not clear the
+  /// limits but four may, with three more, which the library solves at once if it can. Returns solution and right side
+  /// of the first B x = b.
   std::pair<std::vector<T>, std::vector<T>> probe() {
-    std::vector<T> b(order()), x(b.size());
+    const std::int64_t n = order();
+    std::vector<T> b(n), x(n);
     fill_random(b);
     factor_->solve(Transpose::none, b.data(), x.data(), 1);
-    const double bound = norm_ * inverse_norm_1_at_most(order(), max_norm<T>(x));
-    at_least_ = bound > 1 ? 1 / bound : 0;
+    const double largest = max_norm<T>(x);
+    const auto raise = [&](double inverse) { at_least_ = std::max(at_least_, std::min(1.0, 1 / (norm_ * inverse))); };
+    raise(inverse_norm_1_by_one(n, largest));
+    if (at_least_ < clear && 1 / (norm_ * inverse_norm_1_by_four(n, largest)) >= clear) {
+      std::vector<T> more(3 * n), solutions(3 * n);
+      fill_random(more, b.size());
+      factor_->solve(Transpose::none, more.data(), solutions.data(), 3);
+      raise(inverse_norm_1_by_four(n, std::max(largest, max_norm<T>(solutions))));
+    }
     return {std::move(x), std::move(b)};
   }
 
