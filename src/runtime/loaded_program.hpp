@@ -1,0 +1,38 @@
+// A compiled program on its device: what all its calls share.
+#pragma once
+#include "runtime/block.hpp"
+#include "runtime/steps.hpp"
+#include "runtime/trace.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rlx::runtime {
+
+struct LoadedProgram {
+  std::shared_ptr<Device> device;
+  std::vector<KernelRecord> records;  ///< Steps point into it.
+  Program program;
+  Steps steps;
+  std::unique_ptr<Module> module;  ///< Null where the device interprets.
+  Types output_types;
+  bool checked = false, numerics = false;
+  std::map<std::string, std::string> watched;  ///< Sizes that check_within watches: the operator of each.
+  std::shared_ptr<const std::string> name;
+  Trace* trace = nullptr;
+  std::int64_t workspace_bytes = 0;  ///< Of the call that takes most; it follows the arena.
+  Meter meter{};
+  std::vector<Block> constants{};
+
+  const Place& place(int i) const { return steps.places[static_cast<std::size_t>(i)]; }
+  std::int64_t arena_and_workspace() const { return steps.arena_bytes + workspace_bytes; }
+  /// Throws what a check found.
+  [[noreturn]] void refuse(const CheckReport& c) const;
+};
+
+/// The arrays of a host value in the order of a program's inputs and outputs.
+std::vector<const HostTensor*> arrays(const HostValue& v);
+
+}  // namespace rlx::runtime

@@ -1,0 +1,31 @@
+// RLX_CHECK_NUMERICS in a call: the first step that makes a number that is not finite.
+#pragma once
+#include "runtime/numerics.hpp"
+#include "runtime/steps.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace rlx::runtime {
+
+class NumberWatch {
+ public:
+  using Contents = std::function<HostTensor(int place)>;
+
+  /// Looks at the inputs and constants: infinities that are given are not the program's doing.
+  NumberWatch(const Steps& steps, std::string program, Contents contents);
+
+  /// After a step: throws NonFiniteError where it stored something worse than all it was given.
+  void check_stored(const Step& s);
+
+ private:
+  Numbers& held(int place);
+
+  const Steps& steps_;
+  std::string program_;
+  Contents contents_;
+  std::vector<Numbers> numbers_;  // By place.
+};
+
+}  // namespace rlx::runtime

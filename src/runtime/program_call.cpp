@@ -1,0 +1,253 @@
+#include "runtime/program_call.hpp"
+
+#include "runtime/narrow.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace rlx::runtime {
+
+ProgramCall::ProgramCall(LoadedProgram& program, const Block& arena, std::span<const HostValue> arguments,
+                         HostValues reuse)
+    : p_(program), arena_(arena), resources_(program.steps.resource_slots) {
+  bind_inputs(arguments);
+  make_outputs(std::move(reuse));
+  for (const Place& p : p_.steps.places) bound_.push_back(bind(p));
+  if (p_.checked || !p_.watched.empty()) checks_ = p_.module->check_record();
+  if (p_.numerics) numbers_.emplace(p_.steps, *p_.name, [this](int place) { return contents(place); });
+}
+
+ProgramCall::~ProgramCall() { p_.meter.add(-output_bytes_); }
+
+HostValues ProgramCall::run() {
+  try {
+    steps(p_.steps.steps);
+  } catch (const NumericalError&) {
+    refuse_checked();  // What led to it is named better.
+    throw;
+  }
+  refuse_checked();
+  return results();
+}
+
+void ProgramCall::bind_inputs(std::span<const HostValue> arguments) {
+  std::size_t input = 0;
+  for (const HostValue& v : arguments) {
+    if (const auto* r = std::get_if<HostResource>(&v)) {
+      resources_[static_cast<std::size_t>(p_.steps.input_slots[input++])] = {r->type, r->data};
+      inputs_.push_back({});
+      continue;
+    }
+    for (const HostTensor* t : arrays(v)) {
+      ++input;
+      if (p_.device->host_addressable()) {
+        inputs_.push_back({const_cast<std::byte*>(t->data()), t->bytes()});  // Programs never write to their inputs.
+        continue;
+      }
+      device_inputs_.emplace_back(*p_.device, p_.meter, t->bytes());
+      p_.device->upload(device_inputs_.back().allocation(), 0, t->data(), t->bytes());
+      inputs_.push_back(device_inputs_.back().allocation());
+    }
+  }
+}
+
+void ProgramCall::make_outputs(HostValues reuse) {
+  std::map<std::size_t, HostTensor> given;  // By output, whose order is that of the program's buffers.
+  if (p_.steps.output_places.size() == p_.output_types.size() + p_.program.sizes.size())
+    for (std::size_t i = 0; i < std::min(reuse.size(), p_.output_types.size()); ++i)
+      if (auto* t = std::get_if<HostTensor>(&reuse[i]); t && p_.steps.output_places[i] >= 0)
+        given[p_.place(p_.steps.output_places[i]).index] = std::move(*t);
+  for (const Place& p : p_.steps.places) {
+    if (p.kind != Place::Kind::output || p.index != outputs_.size()) continue;
+    const std::vector<std::int64_t> shape = constant_shape(p.type.shape);
+    const auto it = given.find(p.index);
+    if (it != given.end() && it->second.dtype() == p.type.dtype && it->second.shape() == shape)
+      outputs_.push_back(std::move(it->second));
+    else outputs_.emplace_back(p.type.dtype, shape);
+    output_bytes_ += outputs_.back().bytes();
+    if (!p_.device->host_addressable()) device_outputs_.emplace_back(*p_.device, p_.meter, outputs_.back().bytes());
+  }
+  p_.meter.add(output_bytes_);
+  for (std::size_t i = 0; i < outputs_.size(); ++i)
+    output_allocations_.push_back(p_.device->host_addressable()
+                                      ? Allocation{outputs_[i].mutable_data(), outputs_[i].bytes()}
+                                      : device_outputs_[i].allocation());
+}
+
+KernelBuffer ProgramCall::bind(const Place& p) const {
+  switch (p.kind) {
+    case Place::Kind::input:
+      return {&inputs_[p.index], p.offset};
+    case Place::Kind::arena:
+      return {&arena_.allocation(), p.offset};
+    case Place::Kind::constant:
+      return {&p_.constants[p.index].allocation(), p.offset};
+    case Place::Kind::output:
+      return {&output_allocations_[p.index], p.offset};
+    case Place::Kind::none:
+      return {};
+  }
+  throw InternalError("a buffer without place");
+}
+
+void ProgramCall::steps(const std::vector<Step>& list) {
+  for (const Step& s : list) {
+    const auto start = p_.trace ? Trace::Clock::now() : Trace::Clock::time_point{};
+    execute(s);
+    if (p_.trace) {
+      p_.device->synchronize();  // What a queue only takes note of took no time yet.
+      p_.trace->record(s.info, p_.name, start, Trace::Clock::now());
+    }
+    if (numbers_) numbers_->check_stored(s);
+  }
+}
+
+void ProgramCall::execute(const Step& s) {
+  switch (s.kind) {
+    case Step::Kind::kernel:
+      p_.module->launch(s.index, buffers(s), checks_.get());
+      break;
+    case Step::Kind::copy:
+      p_.device->copy(*at(s.places[1]).allocation, at(s.places[1]).byte_offset, *at(s.places[0]).allocation,
+                      at(s.places[0]).byte_offset, p_.place(s.places[0]).bytes);
+      break;
+    case Step::Kind::call:
+      call(p_.steps.calls[s.index], s.second, s.first);
+      break;
+    case Step::Kind::loop:
+      loop(s);
+      break;
+    case Step::Kind::branch:
+      steps(truth(s.places[0]) ? s.first : s.second);
+      break;
+  }
+}
+
+void ProgramCall::loop(const Step& s) {
+  std::int64_t trips = 0;
+  for (steps(s.first); truth(s.condition); steps(s.first)) {
+    if (trips++ == s.max_trips)
+      throw NumericalError(
+          "while", "while: the condition still holds after max_trips = " + std::to_string(s.max_trips) + " trips",
+          s.max_trips, -1);
+    steps(s.second);
+  }
+}
+
+void ProgramCall::call(const Call& c, const std::vector<Step>& before, const std::vector<Step>& after) {
+  std::vector<BufferView> in, out;
+  for (int p : c.in_places) in.push_back(view(p));
+  for (int p : c.out_places) out.push_back(view(p));
+  std::vector<ResourceValue> used, made;
+  for (int r : c.resource_slots) used.push_back(resources_[static_cast<std::size_t>(r)]);
+  const Instance instance{
+      c.op, &c.attrs, {c.operand_types, {}, nullptr}, c.result_types, &p_.device->target(), !before.empty()};
+  BufferView workspace;
+  workspace.type = tensor(DType::u8, {c.workspace_bytes});
+  workspace.data =
+      static_cast<std::byte*>(arena_.allocation().handle) + (p_.device->host_addressable() ? p_.steps.arena_bytes : 0);
+  workspace.byte_offset = p_.steps.arena_bytes;
+  // A record runs in the order of the queue, so what was enqueued before it must be done where the host runs it.
+  p_.device->synchronize();
+  const Epilogue last = epilogue(after, c);
+  const std::vector<Prologue> first = prologues(before, c);
+  std::get<Launch>(c.record->action.value)({instance, in, used, out, &made, workspace, last ? &last : nullptr, first});
+  if (made.size() != c.made_slots.size())
+    throw InternalError(std::string(c.record->name.value) + " made " + std::to_string(made.size()) + " resources");
+  for (std::size_t i = 0; i < made.size(); ++i)
+    resources_[static_cast<std::size_t>(c.made_slots[i])] = std::move(made[i]);
+}
+
+Epilogue ProgramCall::epilogue(const std::vector<Step>& after, const Call& c) const {
+  if (after.empty()) return {};
+  const std::int64_t row = p_.place(c.out_places[0]).type.shape.back().constant();
+  return [this, row, index = after[0].index, places = buffers(after[0])](std::int64_t begin, std::int64_t end) {
+    p_.module->launch_rows(index, places, begin / row, end / row);
+  };
+}
+
+std::vector<Prologue> ProgramCall::prologues(const std::vector<Step>& before, const Call& c) const {
+  std::vector<Prologue> out(before.empty() ? 0 : c.in_places.size());
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (c.prologues[i] >= 0) {
+      const Step& s = before[static_cast<std::size_t>(c.prologues[i])];
+      std::vector<KernelBuffer> read = buffers(s);
+      read.pop_back();  // What it makes has no place: a piece of it comes with each launch.
+      out[i] = [this, index = s.index, read = std::move(read)](std::int64_t begin, std::int64_t end, void* base) {
+        p_.module->launch_piece(index, read, begin, end, base);
+      };
+    }
+  return out;
+}
+
+bool ProgramCall::truth(int place) const {
+  std::uint8_t byte = 0;
+  p_.device->download(&byte, *at(place).allocation, at(place).byte_offset, 1);
+  return byte != 0;
+}
+
+// Throws what the checks of kernels found, once these were waited for.
+void ProgramCall::refuse_checked() {
+  p_.device->synchronize();
+  if (!checks_) return;
+  if (const CheckReport c = checks_->take(); !c.what.empty()) p_.refuse(c);
+}
+
+HostValues ProgramCall::results() {
+  if (!p_.device->host_addressable())
+    for (std::size_t i = 0; i < outputs_.size(); ++i)
+      p_.device->download(outputs_[i].mutable_data(), device_outputs_[i].allocation(), 0, outputs_[i].bytes());
+  HostValues out;
+  std::size_t next = 0;
+  for (const Type& t : p_.output_types) out.push_back(take(t, next));
+  Bindings sizes;
+  for (const SizeResult& s : p_.program.sizes) sizes[s.symbol] = output(next).get_i64(0);
+  if (sizes.empty()) return out;
+  // A result of such a size stands in a buffer of the greatest one: its elements come first along each dimension.
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (const auto* t = std::get_if<TensorType>(&p_.output_types[i]); t && !is_constant(p_.output_types[i]))
+      out[i] = leading(std::get<HostTensor>(out[i]), constant_shape(substitute(t->shape, sizes)));
+  return out;
+}
+
+HostTensor ProgramCall::output(std::size_t& next) {
+  return std::move(outputs_[p_.place(p_.steps.output_places[next++]).index]);
+}
+
+HostValue ProgramCall::take(const Type& t, std::size_t& next) {
+  if (std::holds_alternative<TensorType>(t)) return output(next);
+  if (const auto* s = std::get_if<SparseType>(&t)) {
+    HostSparse out{*s, output(next), {}, {}};
+    out.indices = output(next);
+    out.values = output(next);
+    return out;
+  }
+  if (std::holds_alternative<TokenType>(t)) return HostToken{};
+  const ResourceValue& r = resources_[static_cast<std::size_t>(-1 - p_.steps.output_places[next++])];
+  return HostResource{r.type, r.data};
+}
+
+BufferView ProgramCall::view(int place) const {
+  const KernelBuffer& b = at(place);
+  const TensorType& type = p_.place(place).type;
+  if (!b.allocation) return {nullptr, type};
+  auto* base = static_cast<std::byte*>(b.allocation->handle);
+  return {p_.device->host_addressable() ? base + b.byte_offset : base, type, b.byte_offset};
+}
+
+std::vector<KernelBuffer> ProgramCall::buffers(const Step& s) const {
+  std::vector<KernelBuffer> out;
+  out.reserve(s.places.size());
+  for (int p : s.places) out.push_back(at(p));
+  return out;
+}
+
+HostTensor ProgramCall::contents(int place) const {
+  const TensorType& t = p_.place(place).type;
+  HostTensor x(t.dtype, constant_shape(t.shape));
+  p_.device->download(x.mutable_data(), *at(place).allocation, at(place).byte_offset, x.bytes());
+  return x;
+}
+
+}  // namespace rlx::runtime

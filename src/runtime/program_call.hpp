@@ -1,0 +1,64 @@
+// One call of a compiled program: its memory, its resources, and its steps in their order.
+#pragma once
+#include "runtime/loaded_program.hpp"
+#include "runtime/number_watch.hpp"
+
+#include <rlx/ir/evaluate.hpp>
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace rlx::runtime {
+
+class ProgramCall {
+ public:
+  /// `arena` has room for the program's arena and workspace. `reuse` as in Executable::run. `arguments` outlive the
+  /// call.
+  ProgramCall(LoadedProgram& program, const Block& arena, std::span<const HostValue> arguments, HostValues reuse);
+  ~ProgramCall();
+  ProgramCall(const ProgramCall&) = delete;
+  ProgramCall& operator=(const ProgramCall&) = delete;
+
+  /// Runs all steps and waits for them. Throws what they and the checks of kernels refuse.
+  HostValues run();
+
+ private:
+  // Before the steps.
+  void bind_inputs(std::span<const HostValue> arguments);
+  void make_outputs(HostValues reuse);
+  KernelBuffer bind(const Place& p) const;
+
+  // The steps.
+  void steps(const std::vector<Step>& list);
+  void execute(const Step& s);
+  void loop(const Step& s);
+  void call(const Call& c, const std::vector<Step>& before, const std::vector<Step>& after);
+  Epilogue epilogue(const std::vector<Step>& after, const Call& c) const;
+  std::vector<Prologue> prologues(const std::vector<Step>& before, const Call& c) const;
+  bool truth(int place) const;
+
+  // After them.
+  void refuse_checked();
+  HostValues results();
+  HostTensor output(std::size_t& next);
+  HostValue take(const Type& t, std::size_t& next);
+
+  const KernelBuffer& at(int place) const { return bound_[static_cast<std::size_t>(place)]; }
+  BufferView view(int place) const;
+  std::vector<KernelBuffer> buffers(const Step& s) const;
+  HostTensor contents(int place) const;
+
+  LoadedProgram& p_;
+  const Block& arena_;
+  std::vector<ResourceValue> resources_;
+  std::vector<Allocation> inputs_, output_allocations_;
+  std::vector<Block> device_inputs_, device_outputs_;
+  std::vector<HostTensor> outputs_;
+  std::vector<KernelBuffer> bound_;
+  std::unique_ptr<CheckRecord> checks_;  // In checked mode, and where sizes are watched.
+  std::optional<NumberWatch> numbers_;   // Under RLX_CHECK_NUMERICS.
+  std::int64_t output_bytes_ = 0;
+};
+
+}  // namespace rlx::runtime
