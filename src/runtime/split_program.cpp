@@ -100,10 +100,16 @@ class SplitProgram final : public CompiledGraph {
   static constexpr std::int64_t planned_sizes[] = {1 << 16, 1 << 24};
 
   [[noreturn]] void refuse(const CompileError& e, const std::vector<int>& rows) {
-    for (ReportRow& r : report_.rows)
-      if (r.lowering.empty()) r.path = Path::native;  // not looked at
+    for (std::size_t i = 0; i < report_.rows.size(); ++i)
+      if (report_.rows[i].lowering.empty()) {
+        report_.rows[i].path = Path::native;  // Not unresolved, which is all that a report can say of it.
+        report_.add_note(static_cast<int>(i), "not looked at: another part of the program is refused");
+      }
     for (const int r : rows)
-      if (r >= 0) report_.rows[static_cast<std::size_t>(r)].lowering.clear();
+      if (r >= 0) {
+        report_.rows[static_cast<std::size_t>(r)].lowering.clear();
+        report_.rows[static_cast<std::size_t>(r)].notes.clear();
+      }
     merge(report_, e.report(), rows);
     throw CompileError(std::move(report_));
   }
@@ -154,10 +160,12 @@ class SplitProgram final : public CompiledGraph {
   std::shared_ptr<CompiledGraph> tail_for(std::int64_t count) {
     const std::int64_t size = compile::reads_exactly(options_) ? count : compile::rounded_capacity(count);
     const std::lock_guard lock(mutex_);
-    std::shared_ptr<CompiledGraph>& tail = tails_[size];
-    if (!tail) tail = compiled_graph(device_, sized(size), catalog_, options_, names_of(point_->tail_rows));
-    if (latest_ && latest_ != tail) latest_->trim();
-    return latest_ = tail;
+    auto it = tails_.find(size);
+    if (it == tails_.end())  // Nothing is kept of one that does not compile.
+      it = tails_.emplace(size, compiled_graph(device_, sized(size), catalog_, options_, names_of(point_->tail_rows)))
+               .first;
+    if (latest_ && latest_ != it->second) latest_->trim();
+    return latest_ = it->second;
   }
 
   std::shared_ptr<Device> device_;

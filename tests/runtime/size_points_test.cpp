@@ -142,6 +142,21 @@ TEST(SizePoints, ExactSizesNeedNoBoundedForm) {
   }
 }
 
+TEST(SizePoints, ACountThatFitsNothingLeavesTheProgramWhole) {
+  // Pairs of what a mask takes: an odd number of elements has no such shape.
+  const auto input = [](Flags f) { return HostValues{mask_of(f), vector_of(DType::f64, {1, 2, 3, 4})}; };
+  const std::vector<HostTensor> like{mask_of({1, 0, 1, 0}), vector_of(DType::f64, {1, 2, 3, 4})};
+  const Graph g = graph_of(like, [](ValuesIn v) {
+    return Values{ops::reshape(ops::take(v[1], ops::nonzero(v[0], size()), 0), {floordiv(size(), 2), 2})};
+  });
+  for (const std::string& device : compiling_devices()) {
+    const runtime::Executable e(runtime::open_device(device), g, catalog(), {.exact_sizes = true});
+    EXPECT_THROW(e.run(input({1, 0, 0, 0})), VerifyError);
+    EXPECT_EQ(e.statistics().calls, 1);
+    EXPECT_EQ(elements(e.run(input({1, 0, 0, 1}))[0]), (Doubles{1, 4}));
+  }
+}
+
 TEST(SizePoints, ATargetMayTakeNone) {
   const std::vector<HostTensor> in{vector_of(DType::i32, {1, 2}), vector_of(DType::f64, {1, 2})};
   const Graph g = repeated_squares(in);

@@ -161,7 +161,10 @@ void check(const Reference& file, const Scene& s, const Render& r, const std::st
   const HostTensor image = file(image_name), alpha = file(alpha_name);
   EXPECT_LE(worst(got[0], image, set.expected.close, 0, 3), 1e-5) << r.name;
   if (channels == 4) {
-    EXPECT_LE(worst(got[0], image, set.expected.close, 3, 4), 2e-5 * std::max(1.0, largest(image))) << r.name;
+    // Depths over alpha: two renders in f32 differ by up to 2.5e-5 where alpha is small, a little beyond the 2e-5 that
+    // the file has from float64. Sums of depths are rounded relative to depths.
+    const double within = r.channels == "ED" ? 3e-5 : 2e-5 * std::max(1.0, largest(image));
+    EXPECT_LE(worst(got[0], image, set.expected.close, 3, 4), within) << r.name;
   }
   EXPECT_LE(worst(got[1].reshaped(alpha.shape()), alpha, set.expected.close, 0, 1), 1e-5) << r.name;
   if (r.channels != "ED") {  // The same against float64, which no other program made.

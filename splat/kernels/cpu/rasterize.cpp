@@ -5,6 +5,7 @@
 #include <rlx/splat/attributes.hpp>
 
 #include "backends/cpu/thread_pool.hpp"
+#include "backends/cpu/vector_bits.hpp"
 #include "rasterize_tile.hpp"
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <string_view>
 
 namespace rlx::splat::cpu {
 namespace {
@@ -26,12 +26,14 @@ const T* in(const LaunchCall& c, std::size_t i) {
 }
 std::int64_t dim(const Type& t, int axis) { return std::get<TensorType>(t).dim(axis).constant(); }
 
-/// By the last word of the target's description, its instruction level.
 const RasterKernels& kernels_for(const Instance& i) {
 #if defined(__x86_64__)
-  const std::string_view target = i.target->description;
-  if (target.ends_with(" avx512")) return raster_avx512;
-  if (target.ends_with(" avx2")) return raster_avx2;
+  switch (rlx::cpu::vector_bits(*i.target)) {
+    case 512:
+      return raster_avx512;
+    case 256:
+      return raster_avx2;
+  }
 #endif
   return raster_generic;
 }
