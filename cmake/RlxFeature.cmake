@@ -1,7 +1,10 @@
 # Optional parts. rlx_feature(NAME "what it is" DEFAULT ON|OFF [REQUIRES cond...] [MISSING "what turned it off"])
 # declares the option RLX_<NAME> and a row of the summary; a part that was asked for and cannot be built is off, with its reason.
 set(RLX_SANITIZE "" CACHE STRING "sanitizers of every target, e.g. address,undefined")
+# The program and the tests call what must be fast and need no speed of their own: what matters is how long they build.
+set(rlx_caller_options $<$<CONFIG:Release>:-O1>)
 if(RLX_SANITIZE)
+  set(rlx_caller_options -O0)
   add_compile_options(-fsanitize=${RLX_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${RLX_SANITIZE})
   if(RLX_SANITIZE MATCHES "address")
