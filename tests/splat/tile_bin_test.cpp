@@ -121,6 +121,38 @@ TEST(Render, AgreesWithTheStoredImages) {
   }
 }
 
+// Lists of their own length: on buffers of the bound, forward and backward have their kernels, and give the bits of
+// lists of a given size.
+TEST(Render, ListsUpToABoundKeepTheKernels) {
+  const Reference file("gsplat_ops.h5");
+  RLX_NEEDS(file);
+  std::vector<HostTensor> in = small_scene(file);
+  RenderOptions options{.project = {.width = file.number("width"), .height = file.number("height")}, .entries = 40000};
+  const auto pulled = [&] {
+    return transform::vjp(rendering(in, options), catalog().operators,
+                          {{true, true, true, true, true, true, false}, {true, true}, true});
+  };
+  const Graph given = pulled();
+  options.entries = Dim::symbol("entries"), options.bound = 50000;
+  const Graph introduced = pulled();
+  for (const ValueId v : given.outputs())
+    if (in.size() < 9) in.push_back(HostTensor(DType::f32, constant_shape(given.tensor_type(v).shape)));
+  for (std::int64_t i = 0; i < in[7].numel(); ++i) in[7].set_f64(i, 1);
+  const runtime::Executable e(runtime::open_device("cpu"), introduced, catalog());
+  int kernels = 0;
+  for (const ReportRow& row : e.report().rows)
+    if (row.op.starts_with("splat.rasterize")) {
+      EXPECT_EQ(row.path, Path::native) << row.op << ": " << row.lowering;
+      ++kernels;
+    }
+  EXPECT_EQ(kernels, 2);
+  const auto expected = run(given, in);
+  const HostValues got = e.run(HostValues(in.begin(), in.end()));
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t k = 0; k < got.size(); ++k)
+    EXPECT_TRUE(std::get<HostTensor>(got[k]).identical(expected[k])) << "result " << k;
+}
+
 TEST(Render, WhatCannotBeSeenIsTheBackground) {
   const std::vector<double> views{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}, lens{20, 0, 8, 0, 20, 8, 0, 0, 1};
   const double nan = std::nan("");

@@ -30,8 +30,7 @@ struct RenderOptions {
   Channels channels = Channels::rgb;
   std::int64_t tile = 16;
   /// Entries of the tiles' lists, of all images together. A number: what is more is a NumericalError. A symbol of the
-  /// graph's own, with a bound (-1: none is known): the lists are as long as they come out; on buffers of the bound the
-  /// rasterizer is decomposed, under CompileOptions::exact_sizes it is not.
+  /// graph's own, with a bound (-1: none is known): the lists are as long as they come out.
   Dim entries = 0, bound = -1;
 };
 
