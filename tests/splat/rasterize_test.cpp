@@ -10,22 +10,6 @@
 namespace rlx::splat::testing {
 namespace {
 
-/// A variable of the environment while it lives.
-class Setting {
- public:
-  Setting(const char* name, const std::string& value) : name_(name) {
-    if (const char* before = std::getenv(name)) before_ = before, had_ = true;
-    setenv(name, value.c_str(), 1);
-  }
-  ~Setting() { had_ ? setenv(name_, before_.c_str(), 1) : unsetenv(name_); }
-  Setting(const Setting&) = delete;
-
- private:
-  const char* name_;
-  std::string before_;
-  bool had_ = false;
-};
-
 /// Operands of rasterize, and the cotangents of image and transmittance.
 struct Case {
   RasterizeAttrs attrs;

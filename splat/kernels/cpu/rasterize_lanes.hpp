@@ -346,6 +346,8 @@ void forward(const RasterScene& s, const RasterImages& out, std::int64_t tile, v
       return forward_tile<3>(s, out, tile, scratch);
     case 4:
       return forward_tile<4>(s, out, tile, scratch);
+    case 5:
+      return forward_tile<5>(s, out, tile, scratch);
     default:
       return forward_tile<0>(s, out, tile, scratch);
   }
@@ -357,6 +359,8 @@ void backward(const RasterScene& s, const RasterCotangents& in, const RasterRows
       return backward_tile<3>(s, in, out, tile, scratch);
     case 4:
       return backward_tile<4>(s, in, out, tile, scratch);
+    case 5:
+      return backward_tile<5>(s, in, out, tile, scratch);
     default:
       return backward_tile<0>(s, in, out, tile, scratch);
   }

@@ -18,11 +18,6 @@ struct Cameras {
   Value backgrounds;  ///< [c, 3]; absent: black
 };
 
-/// antialiased: opacities times the compensation of project.
-enum class RenderMode { classic, antialiased };
-/// depth: a fourth channel, the sum of depths weighted as colours are; expected_depth: that over alpha.
-enum class Channels { rgb, depth, expected_depth };
-
 struct RenderOptions {
   ProjectAttrs project{};
   int degree = 3;
@@ -43,5 +38,12 @@ struct Rendered {
 /// A probe, zeros [c, n, 2], gets as its cotangent the sums over pixels of the magnitudes of the gradient of the
 /// projected means.
 RLX_API Rendered render(const Gaussians& g, const Cameras& cameras, const RenderOptions& options, Value probe = {});
+
+struct Images {
+  Value image;  ///< [c, height, width, 3 or 4]
+  Value alpha;  ///< [c, height, width]
+};
+/// The same as one node, the operator splat.render, which lowers to what `render` emits.
+RLX_API Images render_images(const Gaussians& g, const Cameras& cameras, const RenderAttrs& attrs);
 
 }  // namespace rlx::splat
