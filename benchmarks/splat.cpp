@@ -1,6 +1,8 @@
-// Stages of rendering the garden scene (138,766 Gaussians, 648 x 420, spherical harmonics of degree 3) and of its
-// gradient, as milliseconds and as shares of the whole beside its limit; similarity of images and neighbour distances.
-// The scene is that of shared/data/splat, with the random parameters that its README.md says.
+// Rendering the garden scene (10 k, 139 k and 1.1 M Gaussians, 648 x 420, spherical harmonics of degree 3) and its
+// gradient: milliseconds beside a limit or beside OpenSplat's renderer for processors, Gaussians and pixels a second,
+// the share of each stage, and the memory at 1920 x 1080; similarity of images and neighbour distances. The scenes are
+// those of shared/rivals/splat/scene.py, with random numbers of our own. OpenSplat runs where RLX_OPENSPLAT names the
+// folder of the module that shared/rivals/splat builds.
 #include "benchmarks/bench.hpp"
 
 #include <rlx/catalog.hpp>
@@ -19,6 +21,10 @@
 #include <memory>
 #include <numeric>
 #include <random>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace rlx;
 
@@ -77,36 +83,118 @@ struct Scene {
   std::int64_t n, width, height;
 };
 
-Scene garden(const std::string& file, int copies) {
+/// Every `stride`th point, `copies` of it about where it was.
+Scene garden(const std::string& file, std::int64_t stride, std::int64_t copies, double enlarged = 1) {
   std::mt19937_64 words(3);
   std::normal_distribution<float> normal;
   const HostTensor points = formats::read_hdf5(file, "/means3d"), colours = formats::read_hdf5(file, "/colors"),
                    views = formats::read_hdf5(file, "/viewmats"), lenses = formats::read_hdf5(file, "/Ks");
-  const std::int64_t one = points.shape()[0], n = one * copies;
-  std::vector<double> means, quats, scales, opacities, sh;
-  for (std::int64_t i = 0; i < n; ++i) {
-    for (int k = 0; k < 3; ++k)
-      means.push_back(points.get_f64(i % one * 3 + k) + (i >= one ? 0.05 * normal(words) : 0));
-    for (int k = 0; k < 4; ++k) quats.push_back(normal(words));
-    for (int k = 0; k < 3; ++k) scales.push_back(0.01 * std::exp(0.5 * normal(words)));
-    opacities.push_back(1 / (1 + std::exp(-normal(words))));
-    for (int k = 0; k < 3; ++k) sh.push_back((colours.get_f64(i % one * 3 + k) / 255 - 0.5) / 0.28209479177387814);
-    for (int k = 0; k < 45; ++k) sh.push_back(0.05 * normal(words));
-  }
-  const auto first = [](const HostTensor& x, std::vector<std::int64_t> shape) {
-    HostTensor out(DType::f32, std::move(shape));
-    for (std::int64_t i = 0; i < out.numel(); ++i) out.set_f64(i, x.get_f64(i));
-    return out;
+  const std::int64_t one = (points.shape()[0] + stride - 1) / stride, n = one * copies;
+  const auto filled = [](std::vector<std::int64_t> shape, const std::function<float(std::int64_t)>& f) {
+    HostTensor x(DType::f32, std::move(shape));
+    const auto out = x.as_mutable<float>();
+    for (std::int64_t i = 0; i < x.numel(); ++i) out[static_cast<std::size_t>(i)] = f(i);
+    return x;
   };
-  return {{HostTensor::from(DType::f32, {n, 3}, means), HostTensor::from(DType::f32, {n, 4}, quats),
-           HostTensor::from(DType::f32, {n, 3}, scales), HostTensor::from(DType::f32, {1, n}, opacities),
-           HostTensor::from(DType::f32, {n, 16, 3}, sh), first(views, {1, 4, 4}), first(lenses, {1, 3, 3})},
-          n,
-          formats::read_hdf5(file, "/width").get_i64(0),
-          formats::read_hdf5(file, "/height").get_i64(0)};
+  const auto stored = [&](const HostTensor& x, std::int64_t i) {
+    return static_cast<float>(x.get_f64(i / 3 % one * stride * 3 + i % 3));
+  };
+  const float size = stride > 1 ? 0.024f : 0.01f;
+  Scene s{{}, n, 0, 0};
+  s.in = {
+      filled({n, 3}, [&](std::int64_t i) { return stored(points, i) + (i >= 3 * one ? 0.05f * normal(words) : 0); }),
+      filled({n, 4}, [&](std::int64_t) { return normal(words); }),
+      filled({n, 3}, [&](std::int64_t) { return size * std::exp(0.5f * normal(words)); }),
+      filled({n}, [&](std::int64_t) { return 1 / (1 + std::exp(-normal(words))); }),
+      filled({n, 16, 3}, [&](std::int64_t i) {
+        if (i % 48 >= 3) return 0.05f * normal(words);
+        return (stored(colours, i / 48 * 3 + i % 48) / 255 - 0.5f) / 0.28209479f;
+      })};
+  s.in.push_back(filled({1, 4, 4}, [&](std::int64_t i) { return static_cast<float>(views.get_f64(i)); }));
+  s.in.push_back(filled(
+      {1, 3, 3}, [&](std::int64_t i) { return static_cast<float>(lenses.get_f64(i) * (i < 6 ? enlarged : 1)); }));
+  const auto pixels = [&](const char* name) {
+    return static_cast<std::int64_t>(std::lround(formats::read_hdf5(file, name).get_f64(0) * enlarged));
+  };
+  s.width = pixels("/width"), s.height = pixels("/height");
+  return s;
 }
 
-void render_stages(const Scene& s) {
+Graph rendering(const Scene& s) {
+  return graph_of(s.in, [&](ValuesIn v) -> Values {
+    return {splat::render({v[0], v[1], v[2], v[3], v[4]}, {v[5], v[6], Value{}},
+                          {.project = {.width = s.width, .height = s.height}, .entries = Dim::symbol("entries")})
+                .image};
+  });
+}
+const std::vector<bool> parameters{true, true, true, true, true, false, false};
+
+/// Milliseconds of OpenSplat's renderer for processors; 0 where it is not there.
+double rival_ms(const std::string& shared, const std::string& scene, const std::string& mode) {
+  const char* module = std::getenv("RLX_OPENSPLAT");
+  if (!module) return 0;
+  const char* python = std::getenv("RLX_PYTHON");
+  const std::string command = std::string(python ? python : "python3") + " '" + shared +
+                              "/rivals/splat/bench_opensplat.py' --module '" + module + "' --native --runs 5 --data '" +
+                              shared + "/data/splat' --scene " + scene + " --mode " + mode + " --threads " +
+                              std::to_string(bench::threads());
+  std::string text;
+  if (FILE* out = popen(command.c_str(), "r")) {
+    for (char part[256]; std::fgets(part, sizeof part, out);) text += part;
+    if (pclose(out) != 0) text.clear();
+  }
+  const std::size_t at = text.find("'p50_ms': ");
+  if (at == std::string::npos) {
+    std::fprintf(stderr, "OpenSplat did not run: %s\n", command.c_str());
+    return 0;
+  }
+  return std::stod(text.substr(at + 10));
+}
+
+/// Both directions, each one program, where there is a limit in milliseconds (else 0) beside that and the rival.
+void whole(const std::string& name, const Scene& s, double forward_limit, double both_limit,
+           const std::string& shared) {
+  const Graph g = rendering(s);
+  Run forward(g, s.in), both = gradient(g, s.in, parameters);
+  const bench::Pair t = bench::alternating_seconds(5, [&] { forward(); }, [&] { both(); });
+  const auto direction = [&](const std::string& what, const std::string& mode, double seconds, double limit,
+                             double goal) {
+    const double pixels = static_cast<double>(s.width * s.height), n = static_cast<double>(s.n);
+    bench::row(name + what + ", Gaussians", n / seconds / 1e6, 0, "M/s", 0, 0);
+    bench::row(name + what + ", pixels", pixels / seconds / 1e6, 0, "M/s", 0, 0);
+    if (limit <= 0) return;
+    bench::row(name + what, seconds * 1e3, limit, "ms", limit / seconds / 1e3, 1);
+    if (const double rival = rival_ms(shared, name, mode); rival > 0)
+      bench::row(name + what + " beside OpenSplat", seconds * 1e3, rival, "ms", rival / seconds / 1e3, goal);
+  };
+  direction(" forward", "forward", t.first, forward_limit, 6);
+  direction(" forward and backward", "both", t.second, both_limit, 4);
+}
+
+/// Peak memory of a process that renders 1.1 M Gaussians at 1920 x 1080 and differentiates the image.
+void memory(const std::string& file) {
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    Scene s = garden(file, 1, 8, 1920.0 / 648);
+    auto& lens = std::get<HostTensor>(s.in[6]);
+    lens.set_f64(5, lens.get_f64(5) - static_cast<double>(s.height - 1080) / 2);  // The middle of the image's height.
+    s.height = 1080;
+    gradient(rendering(s), s.in, parameters)();
+    _exit(0);
+  }
+  int status = 0;
+  rusage used{};
+  if (child < 0 || wait4(child, &status, 0, &used) < 0 || status != 0) {
+    std::fprintf(stderr, "the process whose memory is measured failed\n");
+    std::exit(1);
+  }
+  const double gib = static_cast<double>(used.ru_maxrss) / (1 << 20);
+  bench::row("1.1M at 1920 x 1080, forward and backward: peak", gib, 3, "GiB", 3 / gib, 1);
+}
+
+/// Each stage by itself, as a share of the sum of its direction.
+void render_stages(const std::string& scene, const Scene& s) {
   const splat::ProjectAttrs camera{.width = s.width, .height = s.height};
   const splat::RasterizeAttrs raster{.width = s.width, .height = s.height};
   const auto projected = [&](ValuesIn v) -> Values {
@@ -118,7 +206,8 @@ void render_stages(const Scene& s) {
   const Graph project_graph = graph_of(s.in, projected), colour_graph = graph_of(colour_in, coloured);
   Run project(project_graph, s.in), colour(colour_graph, colour_in);
   project(), colour();
-  const HostValues box_in{project.out(1), project.out(3), s.in[3], project.out(0)};
+  const HostTensor opacities = std::get<HostTensor>(s.in[3]).reshaped({1, s.n});
+  const HostValues box_in{project.out(1), project.out(3), opacities, project.out(0)};
   Run boxes(graph_of(box_in, [&](ValuesIn v) -> Values { return {splat::tile_boxes(v[0], v[1], v[2], v[3], raster)}; }),
             box_in);
   boxes();
@@ -131,7 +220,7 @@ void render_stages(const Scene& s) {
           bin_in);
   bin();
   const HostTensor ids = bin.out(0), offsets = bin.out(1);
-  HostValues draw_in{project.out(1), project.out(3), s.in[3], colour.out(0), HostTensor(DType::f32, {1, 3}), ids,
+  HostValues draw_in{project.out(1), project.out(3), opacities, colour.out(0), HostTensor(DType::f32, {1, 3}), ids,
                      offsets};
   Run draw(graph_of(draw_in,
                     [&](ValuesIn v) -> Values {
@@ -160,28 +249,32 @@ void render_stages(const Scene& s) {
       {"gradient of sh_color", [&] { colour_back(); }}};
   std::vector<std::function<void()>> functions;
   for (const auto& stage : stages) functions.push_back(stage.second);
-  const std::vector<double> t = bench::alternating_seconds(7, functions);
+  const std::vector<double> t = bench::alternating_seconds(5, functions);
   const double forward = t[0] + t[1] + t[2] + t[3] + t[4], both = std::accumulate(t.begin(), t.end(), 0.0);
-  const std::string name =
-      "garden x " + std::to_string(s.n / 138766) + ", " + std::to_string(ids.numel()) + " entries: ";
+  const std::string name = scene + ", " + std::to_string(ids.numel()) + " entries: ";
   for (std::size_t i = 0; i < t.size(); ++i)
     bench::row(name + stages[i].first, t[i] * 1e3, (i < 5 ? forward : both) * 1e3, "ms, of",
-               (i < 5 ? forward : both) / t[i], 1);
-  bench::row(name + "forward", forward * 1e3, 100, "ms", 0.1 / forward, 1);
-  bench::row(name + "forward and backward", both * 1e3, 300, "ms", 0.3 / both, 1);
+               t[i] / (i < 5 ? forward : both), 0);
 }
 
 }  // namespace
 
 int main() {
   const char* shared = std::getenv("RLX_SHARED");
-  const std::string file = std::string(shared ? shared : "../shared") + "/data/splat/garden_points.h5";
+  const std::string folder = shared ? shared : "../shared", file = folder + "/data/splat/garden_points.h5";
   if (!std::filesystem::exists(file)) {
     std::fprintf(stderr, "%s is not there: RLX_SHARED names its folder\n", file.c_str());
     return 1;
   }
-  const Scene s = garden(file, 1);
-  render_stages(s);
+  if (!std::getenv("RLX_OPENSPLAT")) std::fprintf(stderr, "absent: OpenSplat (RLX_OPENSPLAT names its module)\n");
+  memory(file);  // First: a process has threads once it has rendered.
+  for (const auto& [name, stride, copies] :
+       {std::tuple<std::string, std::int64_t, std::int64_t>{"10k", 14, 1}, {"139k", 1, 1}, {"1.1M", 1, 8}}) {
+    const Scene s = garden(file, stride, copies);
+    whole(name, s, stride * copies == 1 ? 100 : 0, stride * copies == 1 ? 300 : 0, folder);
+    render_stages(name, s);
+  }
+  const Scene s = garden(file, 1, 1);
 
   const HostValues images{HostTensor(DType::f32, {s.height, s.width, 3}),
                           zeros(Type(f32({s.height, s.width, 3})), 0.5)};

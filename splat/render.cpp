@@ -28,9 +28,15 @@ Rendered render(const Gaussians& g, const Cameras& cameras, const RenderOptions&
   if (o.mode == RenderMode::antialiased) opacities = opacities * p.compensations;
   Value features = colours(g, cameras.views, p.radii, o.degree);
   Value backgrounds = cameras.backgrounds ? cameras.backgrounds : ops::full(b, t, {c, 3}, 0);
-  if (o.channels != Channels::rgb) {
-    features = ops::concat(Values{features, ops::reshape(p.depths, {c, n, 1})}, 2);
-    backgrounds = ops::concat(Values{backgrounds, ops::full(b, t, {c, 1}, 0)}, 1);
+  Values more;  // Channels, behind which nothing lies.
+  if (o.channels != Channels::rgb) more.push_back(ops::reshape(p.depths, {c, n, 1}));
+  // The sum of the weights: 1 - transmittance has lost digits where alpha is small.
+  if (o.channels == Channels::expected_depth) more.push_back(ops::full(b, t, {c, n, 1}, 1));
+  if (!more.empty()) {
+    const Dim count = static_cast<std::int64_t>(more.size());
+    more.insert(more.begin(), features);
+    features = ops::concat(more, 2);
+    backgrounds = ops::concat(Values{backgrounds, ops::full(b, t, {c, count}, 0)}, 1);
   }
   const RasterizeAttrs raster{.width = o.project.width, .height = o.project.height, .tile = o.tile};
   const TileLists lists =
@@ -39,11 +45,20 @@ Rendered render(const Gaussians& g, const Cameras& cameras, const RenderOptions&
       rasterize(p.means, p.conics, opacities, features, backgrounds, lists.ids, lists.offsets, raster, probe);
   Rendered out{r.image, 1.0 - r.transmittance, p, r};
   if (o.channels == Channels::expected_depth) {
-    const Value sum = ops::slice_axis(r.image, 3, 3, 4), alpha = ops::reshape(out.alpha, sum.shape());
-    out.image =
-        ops::concat(Values{ops::slice_axis(r.image, 3, 0, 3), sum / ops::max(alpha, ops::full_like(alpha, 1e-10))}, 3);
+    const Value sum = ops::slice_axis(r.image, 3, 3, 4), weight = ops::slice_axis(r.image, 3, 4, 5);
+    out.image = ops::concat(
+        Values{ops::slice_axis(r.image, 3, 0, 3), sum / ops::max(weight, ops::full_like(weight, 1e-10))}, 3);
   }
   return out;
+}
+
+Images render_images(const Gaussians& g, const Cameras& cameras, const RenderAttrs& attrs) {
+  Builder& b = *g.means.builder;
+  const Value black =
+      cameras.backgrounds ? cameras.backgrounds : ops::full(b, g.means.dtype(), {cameras.views.shape()[0], 3}, 0);
+  const Values r = b.emit(
+      "splat.render", {g.means, g.quats, g.scales, g.opacities, g.sh, cameras.views, cameras.intrinsics, black}, attrs);
+  return {r[0], r[1]};
 }
 
 }  // namespace rlx::splat

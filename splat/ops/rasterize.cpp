@@ -157,6 +157,7 @@ extern const OpDef<A> rasterize_op{
               broken(backgrounds_at, f64({2, 3}), "C5"),
               broken(offsets_at, i32({8}), "C6"),
               sample<A>(twice, small).breaking("C7")};
-    }};
+    },
+    .traits = Trait::padded};
 
 }  // namespace rlx::splat

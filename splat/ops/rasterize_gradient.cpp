@@ -172,6 +172,7 @@ extern const OpDef<A> rasterize_gradient_op{
               broken(offsets_at, i32({8}), "C6"),
               broken(used_at, i32({2, 7, 5}), "C7"),
               broken(through_at, f32({2, 5, 7}), "C7")};
-    }};
+    },
+    .traits = Trait::padded};
 
 }  // namespace rlx::splat

@@ -10,22 +10,6 @@
 namespace rlx::splat::testing {
 namespace {
 
-/// A variable of the environment while it lives.
-class Setting {
- public:
-  Setting(const char* name, const std::string& value) : name_(name) {
-    if (const char* before = std::getenv(name)) before_ = before, had_ = true;
-    setenv(name, value.c_str(), 1);
-  }
-  ~Setting() { had_ ? setenv(name_, before_.c_str(), 1) : unsetenv(name_); }
-  Setting(const Setting&) = delete;
-
- private:
-  const char* name_;
-  std::string before_;
-  bool had_ = false;
-};
-
 /// Operands of rasterize, and the cotangents of image and transmittance.
 struct Case {
   RasterizeAttrs attrs;
@@ -132,6 +116,28 @@ TEST(Rasterize, TheNumberOfThreadsChangesNoBit) {
     for (std::size_t k = 0; k < one.size(); ++k)
       EXPECT_TRUE(many[k].identical(one[k])) << threads << " threads, result " << k;
   }
+}
+
+// The gradient takes 2^17 entries at a time: lists longer than that, and several that are together. Entries that are
+// too faint to count leave every bit as it is.
+TEST(Rasterize, LongListsChangeNoBit) {
+  Case c = random_case(DType::f32, 60, 3, odd);
+  c.in[2].set_f64(0, 0.001);
+  const auto expected = all_of(c);
+  const HostTensor ids = c.in[5], offsets = c.in[6];
+  std::vector<double> longer, ends{0};
+  for (std::int64_t tile = 0; tile + 1 < offsets.numel(); ++tile) {
+    longer.insert(longer.end(), tile == 4 ? 300000 : 30000, 0.0);
+    for (std::int64_t i = offsets.get_i64(tile); i < offsets.get_i64(tile + 1); ++i)
+      for (const double id : {static_cast<double>(ids.get_i64(i)), 0.0})
+        longer.insert(longer.end(), tile == 4 && id == 0 ? 20000 : 1, id);
+    ends.push_back(static_cast<double>(longer.size()));
+  }
+  c.in[5] = HostTensor::from(DType::i32, {static_cast<std::int64_t>(longer.size())}, longer);
+  c.in[6] = HostTensor::from(DType::i32, offsets.shape(), ends);
+  const auto got = all_of(c);
+  for (std::size_t k = 0; k < got.size(); ++k)
+    if (k != 2) EXPECT_TRUE(got[k].identical(expected[k])) << "result " << k;  // Positions are others.
 }
 
 TEST(Rasterize, EveryInstructionLevelAgrees) {

@@ -78,6 +78,22 @@ inline std::vector<HostTensor> run(const Graph& g, const std::vector<HostTensor>
   return out;
 }
 
+/// A variable of the environment while it lives.
+class Setting {
+ public:
+  Setting(const char* name, const std::string& value) : name_(name) {
+    if (const char* before = std::getenv(name)) before_ = before, had_ = true;
+    setenv(name, value.c_str(), 1);
+  }
+  ~Setting() { had_ ? setenv(name_, before_.c_str(), 1) : unsetenv(name_); }
+  Setting(const Setting&) = delete;
+
+ private:
+  const char* name_;
+  std::string before_;
+  bool had_ = false;
+};
+
 inline double largest(const HostTensor& x) {
   double m = 0;
   for (std::int64_t i = 0; i < x.numel(); ++i) m = std::max(m, std::abs(x.get_f64(i)));

@@ -14,6 +14,7 @@ struct Splats {
 struct Picture {
   std::vector<double> image, transmittance;  // [c, h, w, f], [c, h, w]
   std::vector<bool> close;                   // [c, h, w]: where rounding may decide otherwise
+  std::vector<double> share;                 // [c, h, w]: the largest weight of a Gaussian that it decides about
   std::int64_t close_count() const { return std::count(close.begin(), close.end(), true); }
 };
 
@@ -33,8 +34,9 @@ inline Picture picture(const Splats& s, std::int64_t width, std::int64_t height,
   const std::int64_t c = s.means.shape()[0], f = s.features.shape()[2];
   const auto count = static_cast<std::size_t>(c * height * width);
   Picture p{std::vector<double>(count * static_cast<std::size_t>(f)), std::vector<double>(count, 1.0),
-            std::vector<bool>(count)};
+            std::vector<bool>(count), std::vector<double>(count)};
   std::vector<bool> ended(count);
+  std::vector<double> last_weight(count);
   for (std::int64_t image = 0; image < c; ++image) {
     double last_depth = -1;
     for (const std::int64_t i : by_depth(s.radii, s.depths, image)) {
@@ -57,17 +59,23 @@ inline Picture picture(const Splats& s, std::int64_t width, std::int64_t height,
           const double dx = mx - static_cast<double>(x) - 0.5, dy = my - static_cast<double>(y) - 0.5;
           const double sigma = 0.5 * (xx * dx * dx + yy * dy * dy) + xy * dx * dy;
           const double opaque = o * std::exp(-sigma), alpha = std::min(0.999, opaque);
-          if (std::abs(opaque * 255 - 1) < within || std::abs(opaque / 0.999 - 1) < within) p.close[at] = true;
+          const double weight = alpha * p.transmittance[at], left = p.transmittance[at] * (1 - alpha);
+          const auto decided = [&](double share) {
+            p.close[at] = true;
+            p.share[at] = std::max(p.share[at], share);
+          };
+          if (std::abs(opaque * 255 - 1) < within || std::abs(opaque / 0.999 - 1) < within) decided(weight);
           if (sigma < 0 || alpha < 1.0 / 255) continue;
-          const double left = p.transmittance[at] * (1 - alpha);
-          if (tie || std::abs(left / 1e-4 - 1) < within) p.close[at] = true;
+          if (tie) decided(std::max(weight, last_weight[at]));
+          if (std::abs(left / 1e-4 - 1) < within) decided(weight);
           if (left <= 1e-4) {
             ended[at] = true;
             continue;
           }
+          last_weight[at] = weight;
           for (std::int64_t k = 0; k < f; ++k)
             p.image[at * static_cast<std::size_t>(f) + static_cast<std::size_t>(k)] +=
-                alpha * p.transmittance[at] * s.features.get_f64(i * f + k);
+                weight * s.features.get_f64(i * f + k);
           p.transmittance[at] = left;
         }
     }

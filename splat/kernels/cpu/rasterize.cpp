@@ -9,6 +9,7 @@
 #include "rasterize_tile.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <span>
@@ -43,8 +44,11 @@ std::int64_t tile_scratch(const Instance& i) {
   const std::int64_t bytes = kernels_for(i).scratch_bytes(a.tile, dim(i.signature.types[features], 2));
   return (bytes + 63) / 64 * 64;
 }
+/// The gradient has a row for each entry of some lists at a time, at most so many.
+constexpr std::int64_t most_rows = std::int64_t{1} << 17;
+std::int64_t rows_at_once(const Instance& i) { return std::min(dim(i.signature.types[ids], 0), most_rows); }
 std::int64_t row_bytes(const Instance& i) {
-  const std::int64_t bytes = dim(i.signature.types[ids], 0) * (8 + dim(i.signature.types[features], 2)) * 4;
+  const std::int64_t bytes = rows_at_once(i) * (8 + dim(i.signature.types[features], 2)) * 4;
   return (bytes + 63) / 64 * 64;
 }
 
@@ -98,29 +102,44 @@ void each(std::int64_t count, std::byte* scratch, std::int64_t bytes, std::int64
       &shared);
 }
 
-/// Adds the rows of the lists' entries up by Gaussian, in the order of the lists: each range of Gaussians reads all
-/// ids.
-void add_up(const RasterScene& s, const float* rows, const LaunchCall& c) {
+/// The results of the gradient, to which rows are added by Gaussian in the order of the rows: each range of Gaussians
+/// reads all ids.
+class Sums {
+ public:
+  Sums(const RasterScene& s, const LaunchCall& c) : scene_(s) {
+    const std::int64_t f = s.channels;
+    const auto data = [&](std::size_t i) { return static_cast<float*>(c.out[i].data); };
+    parts_ = {{{data(0), 2, 0}, {data(1), 3, 2}, {data(2), 1, 5}, {data(3), f, 6}, {data(4), 2, 6 + f}}};
+    ranges([&](std::int64_t begin, std::int64_t end) {
+      for (const Part& p : parts_) std::fill(p.data + begin * p.width, p.data + end * p.width, 0.0f);
+    });
+  }
+  void add(const RasterRows& r) const {
+    const std::int64_t width = 8 + scene_.channels;
+    ranges([&](std::int64_t begin, std::int64_t end) {
+      const float* row = r.rows;
+      for (std::int64_t e = r.begin; e < r.end; ++e, row += width) {
+        const std::int64_t id = scene_.ids[e];
+        if (id < begin || id >= end) continue;
+        for (const Part& p : parts_)
+          for (std::int64_t k = 0; k < p.width; ++k) p.data[id * p.width + k] += row[p.from + k];
+      }
+    });
+  }
+
+ private:
   struct Part {
     float* data;
     std::int64_t width, from;
   };
-  const std::int64_t f = s.channels;
-  const auto data = [&](std::size_t i) { return static_cast<float*>(c.out[i].data); };
-  const Part parts[] = {{data(0), 2, 0}, {data(1), 3, 2}, {data(2), 1, 5}, {data(3), f, 6}, {data(4), 2, 6 + f}};
-  const std::int64_t ranges = 4 * rlx::cpu::default_threads();
-  each(ranges, nullptr, 0, 0, [&](std::int64_t range, std::byte*) {
-    const std::int64_t begin = s.gaussians * range / ranges, end = s.gaussians * (range + 1) / ranges;
-    for (const Part& p : parts) std::fill(p.data + begin * p.width, p.data + end * p.width, 0.0f);
-    for (std::int64_t e = 0; e < s.entries; ++e) {
-      const std::int64_t id = s.ids[e];
-      if (id < begin || id >= end) continue;
-      const float* row = rows + e * (8 + f);
-      for (const Part& p : parts)
-        for (std::int64_t k = 0; k < p.width; ++k) p.data[id * p.width + k] += row[p.from + k];
-    }
-  });
-}
+  template <class F>
+  void ranges(F f) const {
+    const std::int64_t count = 4 * rlx::cpu::default_threads(), n = scene_.gaussians;
+    each(count, nullptr, 0, 0, [&](std::int64_t i, std::byte*) { f(n * i / count, n * (i + 1) / count); });
+  }
+  const RasterScene& scene_;
+  std::array<Part, 5> parts_;
+};
 
 }  // namespace
 
@@ -137,22 +156,38 @@ void launch_rasterize(const LaunchCall& c) {
        [&](std::int64_t tile, std::byte* scratch) { k.forward(s, out, tile, scratch); });
 }
 
+// Tiles are taken in order, as many at a time as have rows; of a list that is longer, its end first. How many threads
+// share the tiles decides nothing.
 void launch_rasterize_gradient(const LaunchCall& c) {
   const RasterScene s = scene_of(c);
   const RasterKernels& k = kernels_for(c.instance);
   auto* const workspace = static_cast<std::byte*>(c.workspace.data);
   const std::int64_t used_bytes = row_bytes(c.instance), bytes = tile_scratch(c.instance);
   auto* const rows = reinterpret_cast<float*>(workspace);
+  auto* const scratch = workspace + used_bytes;
   const RasterCotangents given{in<float>(c, transmittance), in<std::int32_t>(c, used), in<float>(c, image),
-                               in<float>(c, through), rows};
-  const std::int64_t tiles = c.in[offsets].type.dim(0).constant() - 1, width = 8 + s.channels;
-  if (s.entries) {  // What belongs to no list.
-    std::fill(rows, rows + s.offsets[0] * width, 0.0f);
-    std::fill(rows + s.offsets[tiles] * width, rows + s.entries * width, 0.0f);
+                               in<float>(c, through)};
+  const Sums sums(s, c);
+  if (s.entries == 0) return;
+  const std::int64_t tiles = c.in[offsets].type.dim(0).constant() - 1, most = rows_at_once(c.instance);
+  for (std::int64_t tile = 0, next; tile < tiles; tile = next) {
+    const std::int64_t begin = s.offsets[tile];
+    for (next = tile; next < tiles && s.offsets[next + 1] - begin <= most;) ++next;
+    if (next > tile) {
+      const RasterRows out{rows, begin, s.offsets[next]};
+      if (out.begin == out.end) continue;
+      each(next - tile, scratch, bytes, c.workspace.type.numel().constant() - used_bytes,
+           [&](std::int64_t i, std::byte* mine) { k.backward(s, given, out, tile + i, mine); });
+      sums.add(out);
+      continue;
+    }
+    next = tile + 1;
+    for (std::int64_t end = s.offsets[next]; end > begin; end -= most) {
+      const RasterRows out{rows, std::max(begin, end - most), end};
+      k.backward(s, given, out, tile, scratch);
+      sums.add(out);
+    }
   }
-  each(tiles, workspace + used_bytes, bytes, c.workspace.type.numel().constant() - used_bytes,
-       [&](std::int64_t tile, std::byte* scratch) { k.backward(s, given, tile, scratch); });
-  add_up(s, rows, c);
 }
 
 }  // namespace rlx::splat::cpu

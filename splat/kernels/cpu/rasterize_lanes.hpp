@@ -290,15 +290,12 @@ void pull(const Chunk& c, std::int64_t i, std::int64_t position, const RasterSce
   out[7 + f] = sum(abs_y);
 }
 
-template <int channels>
-void backward_tile(const RasterScene& s, const RasterCotangents& in, std::int64_t tile, void* scratch) {
-  const Tile t = tile_of(s, tile);
-  const std::int64_t f = s.channels, width = 8 + f;
-  const Planes p{static_cast<float*>(scratch), t.plane};
+/// The pixels behind the last Gaussian, as planes.
+inline void load_pixels(const RasterScene& s, const RasterCotangents& in, const Tile& t, Planes p) {
+  const std::int64_t f = s.channels;
   for (std::int64_t k = 0; k < 3 + f; ++k)
     for (std::int64_t i = 0; i < t.plane; i += lanes) store(p[k] + i, Floats{});
   const float* background = s.backgrounds + t.image * f;
-  std::int64_t reached = 0;
   for (std::int64_t y = 0; y < t.rows; ++y) {
     const std::int64_t row = (t.image * s.height + t.first_y + y) * s.width + t.first_x, from = y * t.stride;
     for (std::int64_t x = 0; x < t.columns; ++x) {
@@ -311,16 +308,31 @@ void backward_tile(const RasterScene& s, const RasterCotangents& in, std::int64_
       p[0][from + x] = in.transmittance[row + x];
       p[1][from + x] = in.transmittance[row + x] * worth;
       reinterpret_cast<std::int32_t*>(p[2])[from + x] = in.used[row + x];
-      reached = in.used[row + x] > reached ? in.used[row + x] : reached;
     }
   }
-  const std::int64_t end = t.begin + clamped(reached, 0, t.end - t.begin);
-  for (std::int64_t i = end * width; i < t.end * width; ++i) in.rows[i] = 0;
+}
+
+template <int channels>
+void backward_tile(const RasterScene& s, const RasterCotangents& in, const RasterRows& out, std::int64_t tile,
+                   void* scratch) {
+  const Tile t = tile_of(s, tile);
+  const std::int64_t width = 8 + s.channels;
+  const std::int64_t begin = clamped(out.begin, t.begin, t.end), stop = clamped(out.end, t.begin, t.end);
+  const Planes p{static_cast<float*>(scratch), t.plane};
+  if (stop == t.end) load_pixels(s, in, t, p);
+  std::int64_t reached = 0;
+  for (std::int64_t i = 0; i < t.plane; ++i) {
+    const std::int64_t used = reinterpret_cast<const std::int32_t*>(p[2])[i];
+    reached = used > reached ? used : reached;
+  }
+  const std::int64_t end = clamped(t.begin + reached, begin, stop);
+  const auto row = [&](std::int64_t entry) { return out.rows + (entry - out.begin) * width; };
+  for (float* x = row(end); x < row(stop); ++x) *x = 0;
   Chunk c;
-  for (std::int64_t at = t.begin + (end - t.begin - 1) / chunk * chunk; end > t.begin && at >= t.begin; at -= chunk) {
+  for (std::int64_t at = begin + (end - begin - 1) / chunk * chunk; end > begin && at >= begin; at -= chunk) {
     const std::int64_t count = clamped(end - at, 0, chunk);
     gather(c, s, t, at, count);
-    for (std::int64_t i = count; i-- > 0;) pull<channels>(c, i, at - t.begin + i, s, t, p, in.rows + (at + i) * width);
+    for (std::int64_t i = count; i-- > 0;) pull<channels>(c, i, at - t.begin + i, s, t, p, row(at + i));
   }
 }
 
@@ -334,18 +346,23 @@ void forward(const RasterScene& s, const RasterImages& out, std::int64_t tile, v
       return forward_tile<3>(s, out, tile, scratch);
     case 4:
       return forward_tile<4>(s, out, tile, scratch);
+    case 5:
+      return forward_tile<5>(s, out, tile, scratch);
     default:
       return forward_tile<0>(s, out, tile, scratch);
   }
 }
-void backward(const RasterScene& s, const RasterCotangents& in, std::int64_t tile, void* scratch) {
+void backward(const RasterScene& s, const RasterCotangents& in, const RasterRows& out, std::int64_t tile,
+              void* scratch) {
   switch (s.channels) {
     case 3:
-      return backward_tile<3>(s, in, tile, scratch);
+      return backward_tile<3>(s, in, out, tile, scratch);
     case 4:
-      return backward_tile<4>(s, in, tile, scratch);
+      return backward_tile<4>(s, in, out, tile, scratch);
+    case 5:
+      return backward_tile<5>(s, in, out, tile, scratch);
     default:
-      return backward_tile<0>(s, in, tile, scratch);
+      return backward_tile<0>(s, in, out, tile, scratch);
   }
 }
 

@@ -18,20 +18,27 @@ struct RasterImages {
   std::int32_t* used;
 };
 
-/// What the gradient needs besides the scene; `rows` [entries][8 + channels] is written for the tile's entries: means,
-/// conic, opacity, features, magnitudes for means.
+/// What the gradient needs besides the scene.
 struct RasterCotangents {
   const float* transmittance;
   const std::int32_t* used;
   const float *image, *through;
+};
+
+/// Where the gradients of the entries begin .. end of all lists go, a row each, [end - begin][8 + channels]: means,
+/// conic, opacity, features, magnitudes for means.
+struct RasterRows {
   float* rows;
+  std::int64_t begin, end;
 };
 
 /// Of one instruction level.
 struct RasterKernels {
   std::int64_t (*scratch_bytes)(std::int64_t side, std::int64_t channels);  ///< Of one tile, at 64 bytes.
   void (*forward)(const RasterScene&, const RasterImages&, std::int64_t tile, void* scratch);
-  void (*backward)(const RasterScene&, const RasterCotangents&, std::int64_t tile, void* scratch);
+  /// Of the tile's entries among the rows. Where they are not all, they come from the end of the list to its front,
+  /// call by call with one scratch memory, which keeps the pixels in between.
+  void (*backward)(const RasterScene&, const RasterCotangents&, const RasterRows&, std::int64_t tile, void* scratch);
 };
 extern const RasterKernels raster_generic;
 #if defined(__x86_64__)

@@ -67,6 +67,7 @@ class Bounder {
     const std::set<std::string> used = sizes_of(g, n);
     if (used.empty()) return b_.clone(g, n, in);
     guard(g, n);
+    if (n.op->has_trait(Trait::padded)) return SizedNode(b_, g, n, in, known_, options_.checked).emit(in);
     if (n.op->meaning() == Meaning::composite) {
       resolved(Path::common, "decomposition");
       return decomposed(g, n, in, [&](Builder& b, ValuesIn x) { return n.op->decompose(b, n.attrs, x); });

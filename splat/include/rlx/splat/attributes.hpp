@@ -86,4 +86,46 @@ struct RasterizeAttrs {
                                             Field{"tile", &RasterizeAttrs::tile, "side of a tile, pixels"}};
 };
 
+/// antialiased: opacities times the compensation of project.
+enum class RenderMode { classic, antialiased };
+inline std::span<const std::string_view> enum_names(RenderMode) {
+  static constexpr std::string_view names[] = {"classic", "antialiased"};
+  return names;
+}
+
+/// depth: a fourth channel, the sum of depths weighted as colours are; expected_depth: that over the sum of the
+/// weights.
+enum class Channels { rgb, depth, expected_depth };
+inline std::span<const std::string_view> enum_names(Channels) {
+  static constexpr std::string_view names[] = {"rgb", "depth", "expected_depth"};
+  return names;
+}
+
+struct RenderAttrs {
+  std::int64_t width = 1, height = 1;
+  CameraModel camera = CameraModel::pinhole;
+  double near = 0.01, far = 1e10;
+  double radius_clip = 0;
+  double blur = 0.3;
+  int degree = 3;
+  RenderMode mode = RenderMode::classic;
+  Channels channels = Channels::rgb;
+  std::int64_t tile = 16;
+  std::int64_t entries = 0;
+  bool operator==(const RenderAttrs&) const = default;
+  static constexpr auto fields = std::tuple{
+      Field{"width", &RenderAttrs::width, "of the image, pixels"},
+      Field{"height", &RenderAttrs::height, "of the image, pixels"},
+      Field{"camera", &RenderAttrs::camera, "pinhole, ortho or fisheye (equidistant)"},
+      Field{"near", &RenderAttrs::near, "what is nearer along the camera's z is culled"},
+      Field{"far", &RenderAttrs::far, "what is farther along the camera's z is culled"},
+      Field{"radius_clip", &RenderAttrs::radius_clip, "what is no larger in both directions is culled, pixels"},
+      Field{"blur", &RenderAttrs::blur, "added to both variances in the image, pixels squared"},
+      Field{"degree", &RenderAttrs::degree, "of the spherical harmonics, 0 to 4"},
+      Field{"mode", &RenderAttrs::mode, "classic or antialiased (opacities make up for the blur)"},
+      Field{"channels", &RenderAttrs::channels, "rgb, or with a fourth channel: depth or expected_depth"},
+      Field{"tile", &RenderAttrs::tile, "side of a tile, pixels"},
+      Field{"entries", &RenderAttrs::entries, "room for the lists of all tiles of all images"}};
+};
+
 }  // namespace rlx::splat

@@ -18,11 +18,6 @@ struct Cameras {
   Value backgrounds;  ///< [c, 3]; absent: black
 };
 
-/// antialiased: opacities times the compensation of project.
-enum class RenderMode { classic, antialiased };
-/// depth: a fourth channel, the sum of depths weighted as colours are; expected_depth: that over alpha.
-enum class Channels { rgb, depth, expected_depth };
-
 struct RenderOptions {
   ProjectAttrs project{};
   int degree = 3;
@@ -30,8 +25,7 @@ struct RenderOptions {
   Channels channels = Channels::rgb;
   std::int64_t tile = 16;
   /// Entries of the tiles' lists, of all images together. A number: what is more is a NumericalError. A symbol of the
-  /// graph's own, with a bound (-1: none is known): the lists are as long as they come out; on buffers of the bound the
-  /// rasterizer is decomposed, under CompileOptions::exact_sizes it is not.
+  /// graph's own, with a bound (-1: none is known): the lists are as long as they come out.
   Dim entries = 0, bound = -1;
 };
 
@@ -44,5 +38,12 @@ struct Rendered {
 /// A probe, zeros [c, n, 2], gets as its cotangent the sums over pixels of the magnitudes of the gradient of the
 /// projected means.
 RLX_API Rendered render(const Gaussians& g, const Cameras& cameras, const RenderOptions& options, Value probe = {});
+
+struct Images {
+  Value image;  ///< [c, height, width, 3 or 4]
+  Value alpha;  ///< [c, height, width]
+};
+/// The same as one node, the operator splat.render, which lowers to what `render` emits.
+RLX_API Images render_images(const Gaussians& g, const Cameras& cameras, const RenderAttrs& attrs);
 
 }  // namespace rlx::splat

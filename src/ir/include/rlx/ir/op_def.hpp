@@ -155,6 +155,9 @@ enum class Trait : std::uint8_t {
   indexing = 2,     ///< Each result element is one operand element (or a constant) chosen by position.
   lir = 4,          ///< Legal only in LIR.
   constant = 8,     ///< No operands, the value is in the attributes.
+  /// A composite that reads nothing of its operands beyond sizes that other results introduce (its other operands say
+  /// how far they reach), and whose results have no such size: buffers of capacity serve it as they are.
+  padded = 16,
 };
 constexpr Trait operator|(Trait a, Trait b) { return static_cast<Trait>(static_cast<int>(a) | static_cast<int>(b)); }
 constexpr bool has(Trait set, Trait t) { return (static_cast<int>(set) & static_cast<int>(t)) != 0; }
