@@ -56,6 +56,12 @@ HostValues CompiledProgram::run(const HostValues& arguments) const {
   return executable_.run(arguments);
 }
 
+HostValues CompiledProgram::run_donating(HostValues& arguments) const {
+  if (!device_->target().interprets) return executable_.run_donating(arguments);
+  const CatalogLock lock(catalog_mutex());
+  return executable_.run_donating(arguments);
+}
+
 Handles apply_graph(const Graph& g, const Handles& operands) {
   if (const auto& frame = current_frame()) {
     const CatalogLock lock(catalog_mutex());

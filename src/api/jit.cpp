@@ -17,6 +17,7 @@ struct Entry {
   std::atomic<bool> ready = false;
   std::optional<CompiledProgram> program;
   HostValues captured;
+  std::vector<std::size_t> donates;  // Arguments.
   JitCache::Structure structure;
   Graph graph;
 };
@@ -37,21 +38,35 @@ class JitCache::Impl {
  public:
   explicit Impl(JitOptions options) : options_(std::move(options)) {}
 
-  Result call(const std::string& structure, const Handles& arguments, const std::function<Traced()>& trace) {
-    HostValues in = host_values(arguments);
-    std::string key = structure;
-    for (const Type& t : types_of(arguments)) key += ';' + to_string(t);
+  Result call(Arguments a, const std::function<Traced(const Types&)>& trace,
+              const std::function<void(const Handles&)>& put) {
+    HostValues in = host_values(a.leaves);
+    const Types types = types_of(a.leaves);
+    std::string key = a.structure;
+    for (std::size_t i = 0; i < types.size(); ++i) key += (a.donated[i] ? "!" : ";") + to_string(types[i]);
     const std::shared_ptr<Entry> e = entry(key);
     if (!e->ready) {
       const std::lock_guard lock(e->mutex);
-      if (!e->ready) prepare(*e, trace());
+      if (!e->ready) prepare(*e, trace(types), a.donated);
     }
     {
       const std::lock_guard lock(mutex_);
       latest_ = e;
     }
     in.insert(in.end(), e->captured.begin(), e->captured.end());
-    return {handles_of(e->program->run(in)), e->structure};
+    if (e->donates.empty()) return {handles_of(e->program->run(in)), e->structure};
+    const std::string function = "jit" + (a.where.empty() ? "" : " (" + a.where + ")");
+    for (std::size_t i : e->donates)
+      a.leaves[i] = Handle(Donated{"argument \"" + e->graph.input_names[i] + "\" of " + function});
+    put(a.leaves);
+    try {
+      return {handles_of(e->program->run_donating(in)), e->structure};
+    } catch (...) {  // What no step has written over is the caller's again.
+      for (std::size_t i : e->donates)
+        if (!std::holds_alternative<HostToken>(in[i])) a.leaves[i] = Handle(std::move(in[i]));
+      put(a.leaves);
+      throw;
+    }
   }
 
   std::vector<std::shared_ptr<Entry>> entries() const {
@@ -78,11 +93,16 @@ class JitCache::Impl {
     return e;
   }
   // What throws leaves the entry as it was: the next call tries again.
-  void prepare(Entry& e, const Traced& t) const {
+  void prepare(Entry& e, const Traced& t, const std::vector<bool>& donated) const {
+    e.donates.clear();
+    for (std::size_t i = 0; i < donated.size(); ++i)
+      if (donated[i]) e.donates.push_back(i);
     e.graph = simplified(t.frame->graph);
     e.captured = host_values(t.frame->captured);
     e.structure = t.structure;
-    e.program.emplace(options_.device.empty() ? default_device() : options_.device, e.graph, compile_options(options_));
+    CompileOptions options = compile_options(options_);
+    options.donated = e.donates;
+    e.program.emplace(options_.device.empty() ? default_device() : options_.device, e.graph, options);
     e.ready = true;
   }
 
@@ -96,9 +116,9 @@ class JitCache::Impl {
 JitCache::JitCache(JitOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 JitCache::~JitCache() = default;
 
-JitCache::Result JitCache::call(const std::string& structure, const Handles& arguments,
-                                const std::function<Traced()>& trace) {
-  return impl_->call(structure, arguments, trace);
+JitCache::Result JitCache::call(Arguments arguments, const std::function<Traced(const Types&)>& trace,
+                                const std::function<void(const Handles&)>& put) {
+  return impl_->call(std::move(arguments), trace, put);
 }
 std::size_t JitCache::signatures() const { return impl_->entries().size(); }
 DispatchReport JitCache::report() const { return impl_->latest()->program->report(); }
@@ -107,6 +127,7 @@ std::vector<DispatchReport> JitCache::reports() const {
   for (const auto& e : impl_->entries()) out.push_back(e->program->report());
   return out;
 }
+runtime::ExecutableStatistics JitCache::statistics() const { return impl_->latest()->program->statistics(); }
 Graph JitCache::graph() const { return impl_->latest()->graph; }
 
 }  // namespace rlx::detail

@@ -10,6 +10,8 @@ class CompiledProgram {
  public:
   CompiledProgram(const std::string& device, const Graph& g, const CompileOptions& options);
   HostValues run(const HostValues& arguments) const;
+  HostValues run_donating(HostValues& arguments) const;
+  runtime::ExecutableStatistics statistics() const { return executable_.statistics(); }
   const DispatchReport& report() const { return executable_.report(); }
 
  private:

@@ -51,7 +51,7 @@ Value Frame::capture(const Handle& h, const Type& type, const std::string& key) 
 }
 
 Value Frame::lift(const Handle& h) {
-  if (!h.defined()) throw ArgumentError("a tensor that was never given a value is used in \"" + graph.name + "\"");
+  h.require_defined("is used in \"" + graph.name + "\"");
   if (!h.is_traced()) {
     if (const auto* t = std::get_if<HostTensor>(&h.host()); t && t->numel() <= constant_elements)
       return ops::constant(builder, *t);
@@ -141,13 +141,20 @@ bool differentiable(const Type& t) {
 
 bool is_tracing() { return detail::current_frame() != nullptr; }
 
+void Handle::require_defined(const std::string& use) const {
+  if (defined()) return;
+  const auto* d = std::get_if<detail::Donated>(&held_);
+  throw ArgumentError(d ? "a tensor that was donated as " + d->to + " " + use
+                        : "a tensor that was never given a value " + use);
+}
+
 Type Handle::type() const {
-  if (!defined()) throw ArgumentError("a tensor that was never given a value has no type");
+  require_defined("has no type");
   return is_traced() ? traced().frame->graph.type(traced().id) : type_of(std::get<HostValue>(held_));
 }
 
 const HostValue& Handle::host() const {
-  if (!defined()) throw ArgumentError("a tensor that was never given a value has no elements");
+  require_defined("has no elements");
   if (const auto* v = std::get_if<HostValue>(&held_)) return *v;
   const detail::Frame& f = *traced().frame;
   throw TraceError(

@@ -8,6 +8,7 @@
 #include "compile/lower/lower.hpp"
 #include "compile/open_rows.hpp"
 #include "compile/plan_memory.hpp"
+#include "compile/reuse_donated.hpp"
 #include "compile/sizes/bound_sizes.hpp"
 
 #include <rlx/ir/verify.hpp>
@@ -37,6 +38,28 @@ void refuse_symbols(const Graph& g, RegionId r, const SizeNodes& sizes) {
   }
 }
 
+// The arrays of donated inputs, as places among those of all inputs; ArgumentError for what cannot be given away.
+std::vector<std::size_t> donated_arrays(const Graph& g, const std::vector<std::size_t>& donated) {
+  std::vector<std::size_t> first, out;  // Of each input its first array.
+  std::size_t arrays = 0;
+  for (ValueId v : g.inputs()) {
+    first.push_back(arrays);
+    arrays += std::holds_alternative<SparseType>(g.type(v)) ? 3 : 1;
+  }
+  first.push_back(arrays);
+  for (std::size_t i : std::set<std::size_t>(donated.begin(), donated.end())) {
+    if (i >= g.inputs().size())
+      throw ArgumentError("input " + std::to_string(i) + " of graph \"" + g.name + "\" is donated, which takes " +
+                          std::to_string(g.inputs().size()));
+    const Type& t = g.type(g.inputs()[i]);
+    if (!std::holds_alternative<TensorType>(t) && !std::holds_alternative<SparseType>(t))
+      throw ArgumentError("input \"" + g.input_names[i] + "\" of graph \"" + g.name + "\" is donated, but a " +
+                          to_string(t) + " has no memory that a result could take");
+    for (std::size_t a = first[i]; a < first[i + 1]; ++a) out.push_back(a);
+  }
+  return out;
+}
+
 }  // namespace
 
 Program compile_program(const Graph& hir, const Registry& registry, const Target& target,
@@ -44,6 +67,7 @@ Program compile_program(const Graph& hir, const Registry& registry, const Target
   CompileOptions options = given;
   options.fuse = given.fuse && !given.check_numerics;  // A check of every node needs every node's result in memory.
   verify(hir, Level::hir);
+  const std::vector<std::size_t> donated = donated_arrays(hir, options.donated);
   Graph rows = hir;
   DispatchReport report = compile::open_rows(rows, target, options);
   compile::BoundedGraph bounded{std::move(rows)};
@@ -74,9 +98,18 @@ Program compile_program(const Graph& hir, const Registry& registry, const Target
     check({});
     if (options.fuse) compile::fuse_calls(p.lir, target, registry, records, report);
     check({});
+    if (!donated.empty()) {
+      std::vector<ValueId> inputs;
+      for (std::size_t i : donated) inputs.push_back(p.lir.inputs()[i]);
+      compile::reuse_donated(p.lir, inputs, report);
+      check({});
+    }
     p.arena_bytes = compile::plan_memory(p.lir, target);
     check(compile::MemoryPlan{p.arena_bytes});
   }
+  if (target.interprets)
+    for (std::size_t i : options.donated)
+      report.donations.push_back({p.mir.input_names[i], {}, 0, "a device that interprets makes every result anew"});
   report.arena_bytes = p.arena_bytes;
   p.report = std::move(report);
   return p;

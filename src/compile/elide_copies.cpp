@@ -1,5 +1,7 @@
 #include "compile/elide_copies.hpp"
 
+#include "compile/in_place.hpp"
+
 #include <rlx/compile/lir.hpp>
 #include <rlx/ir/op.hpp>
 
@@ -184,7 +186,7 @@ class Body {
       if (writes_fresh) {
         if (writer != steps_.size()) return false;  // Two kernels fill it: partial results.
         writer = i;
-        if (uses(n, state) && !aligned(n, state, fresh)) return false;
+        if (!may_write_over(g_, n, {state}, {fresh})) return false;
         continue;
       }
       if (uses(n, fresh) && writer == steps_.size()) return false;
@@ -194,38 +196,6 @@ class Body {
     for (NodeId id : steps_)
       for (ValueId& v : g_.node(id).operands)
         if (v == fresh) v = state;
-    return true;
-  }
-
-  // Whether each load of `state` in the kernel is at the very index, as a value, at which `fresh` is stored, and before
-  // it. A kernel stores each element once, so what a trip of an inner loop stores no other trip has loaded.
-  bool aligned(const Node& kernel, ValueId state, ValueId fresh) const {
-    const Region& body = g_.region(kernel.regions[0]);
-    const std::size_t first = body.arguments.size() - kernel.operands.size();
-    Accesses a;
-    for (std::size_t i = 0; i < kernel.operands.size(); ++i) {
-      if (kernel.operands[i] == state) a.loaded.insert(body.arguments[first + i]);
-      if (kernel.operands[i] == fresh) a.stored.insert(body.arguments[first + i]);
-    }
-    return collect(kernel.regions[0], a) && a.at.size() == 1;
-  }
-
-  struct Accesses {
-    std::set<ValueId> loaded, stored, at{};  // Arguments of the body; indices.
-    bool written = false;
-  };
-  // False where something is loaded after the store.
-  bool collect(RegionId r, Accesses& a) const {
-    for (NodeId id : g_.region(r).nodes) {
-      const Node& n = g_.node(id);
-      for (RegionId inner : n.regions)
-        if (!collect(inner, a)) return false;
-      const bool load = n.op->name() == "lir.load" && a.loaded.contains(n.operands[0]);
-      const bool store = n.op->name() == "lir.store" && a.stored.contains(n.operands[0]);
-      if (load && a.written) return false;
-      a.written = a.written || store;
-      if (load || store) a.at.insert(n.operands[1]);
-    }
     return true;
   }
 

@@ -54,6 +54,9 @@ std::string DispatchReport::to_table() const {
     if (i == 0) continue;
     for (const std::string& note : rows[i - 1].notes) out += "      note: " + note + "\n";
   }
+  for (const DonationRow& d : donations)
+    out += "  donated \"" + d.input + "\" (" + std::to_string(d.bytes) +
+           " bytes): " + (d.result.empty() ? d.why : "\"" + d.result + "\" is written over it") + "\n";
   return out;
 }
 
@@ -88,6 +91,9 @@ std::string DispatchReport::to_json() const {
   for (const StepRow& s : steps)
     j["steps"].push_back(
         {{"name", s.name}, {"kind", s.kind}, {"provider", s.provider}, {"operations", s.kernel_operations}});
+  j["donations"] = json::array();
+  for (const DonationRow& d : donations)
+    j["donations"].push_back({{"input", d.input}, {"result", d.result}, {"bytes", d.bytes}, {"why", d.why}});
   return j.dump(2);
 }
 

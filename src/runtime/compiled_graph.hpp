@@ -7,8 +7,8 @@ namespace rlx::runtime {
 class CompiledGraph {
  public:
   virtual ~CompiledGraph() = default;
-  /// As Executable's functions.
-  virtual HostValues run(std::span<const HostValue> arguments, HostValues reuse) = 0;
+  /// As Executable's functions; takes donated arguments.
+  virtual HostValues run(std::span<HostValue> arguments, HostValues reuse) = 0;
   virtual const DispatchReport& report() const = 0;
   virtual const Graph& lir() const = 0;
   virtual std::int64_t bytes_per_call() const = 0;

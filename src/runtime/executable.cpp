@@ -1,9 +1,12 @@
 #include <rlx/runtime/executable.hpp>
 
 #include "runtime/compiled_graph.hpp"
+#include "runtime/loaded_program.hpp"
 #include "runtime/split_program.hpp"
 
 #include <rlx/ir/evaluate.hpp>
+
+#include <map>
 
 namespace rlx::runtime {
 
@@ -39,17 +42,38 @@ void RowNames::put(DispatchReport& report) const {
 
 class Executable::Impl {
  public:
+  Inputs inputs;
+  std::vector<std::size_t> donated;
   std::unique_ptr<CompiledGraph> graph;
+
+  /// Two results cannot be written over one array.
+  void check_donated(std::span<const HostValue> arguments) const {
+    inputs.check(arguments);
+    std::map<const std::byte*, std::size_t> seen;
+    for (std::size_t i : donated)
+      for (const HostTensor* t : arrays(arguments[i]))
+        if (const auto [it, is_new] = seen.try_emplace(t->data(), i); !is_new && t->data())
+          throw ArgumentError("argument \"" + inputs.names[i] + "\" is donated twice: it is the memory of \"" +
+                              inputs.names[it->second] + "\"");
+  }
 };
 
 Executable::Executable(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog,
                        const CompileOptions& options)
-    : impl_(std::make_unique<Impl>(Impl{compiled_graph(std::move(device), hir, catalog, options)})) {}
+    : impl_(std::make_unique<Impl>(
+          Impl{Inputs(hir), options.donated, compiled_graph(std::move(device), hir, catalog, options)})) {}
 Executable::~Executable() = default;
 Executable::Executable(Executable&&) noexcept = default;
 Executable& Executable::operator=(Executable&&) noexcept = default;
 HostValues Executable::run(std::span<const HostValue> arguments, HostValues reuse) const {
-  return impl_->graph->run(arguments, std::move(reuse));
+  HostValues shared(arguments.begin(), arguments.end());
+  return impl_->graph->run(shared, std::move(reuse));
+}
+HostValues Executable::run_donating(std::span<HostValue> arguments, HostValues reuse) const {
+  impl_->check_donated(arguments);
+  HostValues out = impl_->graph->run(arguments, std::move(reuse));
+  for (std::size_t i : impl_->donated) arguments[i] = HostToken{};  // Also what no step needed.
+  return out;
 }
 const DispatchReport& Executable::report() const { return impl_->graph->report(); }
 const Graph& Executable::lir() const { return impl_->graph->lir(); }

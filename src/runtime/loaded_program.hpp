@@ -4,6 +4,7 @@
 #include "runtime/steps.hpp"
 #include "runtime/trace.hpp"
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -18,12 +19,14 @@ struct LoadedProgram {
   Steps steps;
   std::unique_ptr<Module> module;  ///< Null where the device interprets.
   Types output_types;
+  std::vector<std::size_t> donated;  ///< Arguments that calls take.
   bool checked = false, numerics = false;
   std::map<std::string, std::string> watched;  ///< Sizes that check_within watches: the operator of each.
   std::shared_ptr<const std::string> name;
   Trace* trace = nullptr;
   std::int64_t workspace_bytes = 0;  ///< Of the call that takes most; it follows the arena.
   Meter meter{};
+  std::atomic<std::int64_t> in_place_bytes{0}, copied_bytes{0};  ///< As in ExecutableStatistics.
   std::vector<Block> constants{};
 
   const Place& place(int i) const { return steps.places[static_cast<std::size_t>(i)]; }
@@ -34,5 +37,6 @@ struct LoadedProgram {
 
 /// The arrays of a host value in the order of a program's inputs and outputs.
 std::vector<const HostTensor*> arrays(const HostValue& v);
+std::vector<HostTensor*> arrays(HostValue& v);
 
 }  // namespace rlx::runtime

@@ -22,6 +22,11 @@ std::vector<const HostTensor*> arrays(const HostValue& v) {
   if (const auto* s = std::get_if<HostSparse>(&v)) return {&s->offsets, &s->indices, &s->values};
   return {};
 }
+std::vector<HostTensor*> arrays(HostValue& v) {
+  if (auto* t = std::get_if<HostTensor>(&v)) return {t};
+  if (auto* s = std::get_if<HostSparse>(&v)) return {&s->offsets, &s->indices, &s->values};
+  return {};
+}
 
 void LoadedProgram::refuse(const CheckReport& c) const {
   if (const auto it = watched.find(c.what); it != watched.end()) throw size_error(it->second, c.what, c.index);
@@ -65,6 +70,7 @@ class OneProgram final : public CompiledGraph {
     p_.steps = prepare(p_.program, registry_, target, p_.records);
     if (!target.interprets) p_.module = p_.device->compile(p_.program.lir);
     p_.output_types = hir.types_of(hir.outputs());
+    p_.donated = options.donated;
     p_.checked = options.checked;
     p_.numerics = options.check_numerics;
     p_.watched = watched_sizes(p_.program.mir);
@@ -83,12 +89,13 @@ class OneProgram final : public CompiledGraph {
           static_cast<std::uint64_t>(most));
   }
 
-  HostValues run(std::span<const HostValue> arguments, HostValues reuse) override {
+  HostValues run(std::span<HostValue> arguments, HostValues reuse) override {
     inputs_.check(arguments);
     ++calls_;
     if (p_.numerics) check_numbers(arguments, inputs_.names, "argument", Numbers::infinite);
     if (p_.device->target().interprets) {
       HostValues out = interpret(arguments);
+      for (std::size_t i : p_.donated) arguments[i] = HostToken{};
       if (p_.numerics) check_numbers(out, p_.program.mir.output_names, "output", Numbers::finite);
       return out;
     }
@@ -109,7 +116,9 @@ class OneProgram final : public CompiledGraph {
     const std::lock_guard lock(mutex_);
     arenas_.clear();
   }
-  ExecutableStatistics statistics() const override { return {calls_, p_.meter.peak()}; }
+  ExecutableStatistics statistics() const override {
+    return {calls_, p_.meter.peak(), p_.in_place_bytes, p_.copied_bytes};
+  }
 
  private:
   HostValues interpret(std::span<const HostValue> arguments) const {

@@ -4,14 +4,15 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace rlx::runtime {
 
-ProgramCall::ProgramCall(LoadedProgram& program, const Block& arena, std::span<const HostValue> arguments,
-                         HostValues reuse)
-    : p_(program), arena_(arena), resources_(program.steps.resource_slots) {
-  bind_inputs(arguments);
+ProgramCall::ProgramCall(LoadedProgram& program, const Block& arena, std::span<HostValue> arguments, HostValues reuse)
+    : p_(program), arena_(arena), arguments_(arguments), resources_(program.steps.resource_slots) {
+  unshare_donated();
+  bind_inputs();
   make_outputs(std::move(reuse));
   for (const Place& p : p_.steps.places) bound_.push_back(bind(p));
   if (p_.checked || !p_.watched.empty()) checks_ = p_.module->check_record();
@@ -21,6 +22,7 @@ ProgramCall::ProgramCall(LoadedProgram& program, const Block& arena, std::span<c
 ProgramCall::~ProgramCall() { p_.meter.add(-output_bytes_); }
 
 HostValues ProgramCall::run() {
+  take_donated();
   try {
     steps(p_.steps.steps);
   } catch (const NumericalError&) {
@@ -31,9 +33,46 @@ HostValues ProgramCall::run() {
   return results();
 }
 
-void ProgramCall::bind_inputs(std::span<const HostValue> arguments) {
+// A donated argument that another value shares keeps that one's elements: the program gets a copy to write over.
+void ProgramCall::unshare_donated() {
+  std::set<std::size_t> written;
+  for (std::size_t i = 0; i < p_.steps.output_places.size(); ++i)
+    if (const Place* p = output_place(i); p && p->kind == Place::Kind::input) written.insert(p->index);
+  if (written.empty()) return;
   std::size_t input = 0;
-  for (const HostValue& v : arguments) {
+  for (HostValue& v : arguments_) {
+    const std::vector<HostTensor*> parts = arrays(v);
+    for (std::size_t part = 0; part < std::max<std::size_t>(parts.size(), 1); ++part, ++input) {
+      if (!written.contains(input)) continue;
+      HostTensor& t = *parts[part];
+      const std::byte* const shared = t.data();
+      p_.in_place_bytes += t.bytes();
+      if (t.mutable_data() == shared) continue;
+      p_.copied_bytes += t.bytes();
+      output_bytes_ += t.bytes();
+    }
+  }
+}
+
+// From here on the elements are this call's: the steps write over them.
+void ProgramCall::take_donated() {
+  if (p_.donated.empty()) return;
+  std::vector<std::size_t> first;
+  std::size_t input = 0;
+  for (const HostValue& v : arguments_) {
+    first.push_back(input);
+    input += std::max<std::size_t>(arrays(v).size(), 1);
+  }
+  for (std::size_t i : p_.donated) {
+    std::size_t at = first[i];
+    for (HostTensor* t : arrays(arguments_[i])) donated_[at++] = std::move(*t);
+    arguments_[i] = HostToken{};
+  }
+}
+
+void ProgramCall::bind_inputs() {
+  std::size_t input = 0;
+  for (const HostValue& v : arguments_) {
     if (const auto* r = std::get_if<HostResource>(&v)) {
       resources_[static_cast<std::size_t>(p_.steps.input_slots[input++])] = {r->type, r->data};
       inputs_.push_back({});
@@ -42,7 +81,8 @@ void ProgramCall::bind_inputs(std::span<const HostValue> arguments) {
     for (const HostTensor* t : arrays(v)) {
       ++input;
       if (p_.device->host_addressable()) {
-        inputs_.push_back({const_cast<std::byte*>(t->data()), t->bytes()});  // Programs never write to their inputs.
+        // Programs write to no inputs but those that are donated, which are this call's own.
+        inputs_.push_back({const_cast<std::byte*>(t->data()), t->bytes()});
         continue;
       }
       device_inputs_.emplace_back(*p_.device, p_.meter, t->bytes());
@@ -56,8 +96,8 @@ void ProgramCall::make_outputs(HostValues reuse) {
   std::map<std::size_t, HostTensor> given;  // By output, whose order is that of the program's buffers.
   if (p_.steps.output_places.size() == p_.output_types.size() + p_.program.sizes.size())
     for (std::size_t i = 0; i < std::min(reuse.size(), p_.output_types.size()); ++i)
-      if (auto* t = std::get_if<HostTensor>(&reuse[i]); t && p_.steps.output_places[i] >= 0)
-        given[p_.place(p_.steps.output_places[i]).index] = std::move(*t);
+      if (auto* t = std::get_if<HostTensor>(&reuse[i]))
+        if (const Place* p = output_place(i); p && p->kind == Place::Kind::output) given[p->index] = std::move(*t);
   for (const Place& p : p_.steps.places) {
     if (p.kind != Place::Kind::output || p.index != outputs_.size()) continue;
     const std::vector<std::int64_t> shape = constant_shape(p.type.shape);
@@ -198,6 +238,9 @@ HostValues ProgramCall::results() {
   if (!p_.device->host_addressable())
     for (std::size_t i = 0; i < outputs_.size(); ++i)
       p_.device->download(outputs_[i].mutable_data(), device_outputs_[i].allocation(), 0, outputs_[i].bytes());
+  for (std::size_t i = 0; i < p_.steps.output_places.size(); ++i)
+    if (const Place* p = output_place(i); p && p->kind == Place::Kind::input && !p_.device->host_addressable())
+      p_.device->download(donated_[p->index].mutable_data(), inputs_[p->index], 0, p->bytes);
   HostValues out;
   std::size_t next = 0;
   for (const Type& t : p_.output_types) out.push_back(take(t, next));
@@ -211,8 +254,14 @@ HostValues ProgramCall::results() {
   return out;
 }
 
+const Place* ProgramCall::output_place(std::size_t output) const {
+  const int place = p_.steps.output_places[output];
+  return place < 0 ? nullptr : &p_.place(place);
+}
+
 HostTensor ProgramCall::output(std::size_t& next) {
-  return std::move(outputs_[p_.place(p_.steps.output_places[next++]).index]);
+  const Place& p = *output_place(next++);
+  return std::move(p.kind == Place::Kind::input ? donated_.at(p.index) : outputs_[p.index]);
 }
 
 HostValue ProgramCall::take(const Type& t, std::size_t& next) {

@@ -5,6 +5,7 @@
 
 #include <rlx/ir/evaluate.hpp>
 
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -14,8 +15,8 @@ namespace rlx::runtime {
 class ProgramCall {
  public:
   /// `arena` has room for the program's arena and workspace. `reuse` as in Executable::run. `arguments` outlive the
-  /// call.
-  ProgramCall(LoadedProgram& program, const Block& arena, std::span<const HostValue> arguments, HostValues reuse);
+  /// call; run() takes those that are donated.
+  ProgramCall(LoadedProgram& program, const Block& arena, std::span<HostValue> arguments, HostValues reuse);
   ~ProgramCall();
   ProgramCall(const ProgramCall&) = delete;
   ProgramCall& operator=(const ProgramCall&) = delete;
@@ -25,7 +26,9 @@ class ProgramCall {
 
  private:
   // Before the steps.
-  void bind_inputs(std::span<const HostValue> arguments);
+  void bind_inputs();
+  void unshare_donated();
+  void take_donated();
   void make_outputs(HostValues reuse);
   KernelBuffer bind(const Place& p) const;
 
@@ -41,6 +44,7 @@ class ProgramCall {
   // After them.
   void refuse_checked();
   HostValues results();
+  const Place* output_place(std::size_t output) const;
   HostTensor output(std::size_t& next);
   HostValue take(const Type& t, std::size_t& next);
 
@@ -51,6 +55,8 @@ class ProgramCall {
 
   LoadedProgram& p_;
   const Block& arena_;
+  std::span<HostValue> arguments_;
+  std::map<std::size_t, HostTensor> donated_;  // By input of the program, once they are taken.
   std::vector<ResourceValue> resources_;
   std::vector<Allocation> inputs_, output_allocations_;
   std::vector<Block> device_inputs_, device_outputs_;

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <set>
 #include <utility>
 
 namespace rlx::runtime {
@@ -37,21 +38,55 @@ void merge(DispatchReport& whole, const DispatchReport& part, const std::vector<
     to.steps.insert(to.steps.end(), from.steps.begin(), from.steps.end());
     for (const std::string& n : from.notes) whole.add_note(rows[i], n);
   }
+  whole.donations.insert(whole.donations.end(), part.donations.begin(), part.donations.end());
   whole.steps.insert(whole.steps.end(), part.steps.begin(), part.steps.end());
   whole.arena_bytes += part.arena_bytes;
 }
+
+/// What is kept from the caller for as long as a part has not taken it: what donated arguments the part left whole goes
+/// back.
+class Lent {
+ public:
+  Lent(std::span<HostValue> arguments, const std::vector<SizePoint::Source>& sources, HostValues of_head,
+       const std::vector<std::size_t>& donated)
+      : arguments_(arguments), sources_(sources), donated_(donated) {
+    for (const SizePoint::Source& s : sources)
+      values.push_back(s.of_head ? std::move(of_head[s.index]) : arguments[s.index]);
+    for (std::size_t i : donated_)
+      if (!sources[i].of_head) arguments[sources[i].index] = HostToken{};
+  }
+  ~Lent() {
+    for (std::size_t i : donated_)
+      if (!sources_[i].of_head) arguments_[sources_[i].index] = std::move(values[i]);
+  }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+
+  HostValues values;
+
+ private:
+  std::span<HostValue> arguments_;
+  const std::vector<SizePoint::Source>& sources_;
+  const std::vector<std::size_t>& donated_;
+};
 
 class SplitProgram final : public CompiledGraph {
  public:
   SplitProgram(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog, const CompileOptions& options,
                const RowNames& names)
-      : device_(std::move(device)), catalog_(catalog), options_(options), inputs_(hir) {
+      : device_(std::move(device)),
+        catalog_(catalog),
+        options_(options),
+        of_head_(options),
+        of_tail_(options),
+        inputs_(hir) {
     Graph rows = hir;
     report_ = compile::open_rows(rows, device_->target(), options);
     names.put(report_);
     point_.emplace(compile::first_size_point(rows, catalog.operators, options));
+    donate();
     try {
-      head_ = compiled_graph(device_, point_->head, catalog, options, names_of(point_->head_rows));
+      head_ = compiled_graph(device_, point_->head, catalog, of_head_, names_of(point_->head_rows));
     } catch (const CompileError& e) { refuse(e, point_->head_rows); }
     merge(report_, head_->report(), point_->head_rows, point_->row);
     report_.steps.push_back({point_->symbol, "size point", "host", 0});
@@ -65,15 +100,20 @@ class SplitProgram final : public CompiledGraph {
       std::erase_if(notes, [&](const std::string& n) { return n.starts_with("size " + point_->symbol + ": at most"); });
     }
     report_.add_note(point_->row, "size point: host reads " + point_->symbol);
+    keep_donations_of_arguments();
   }
 
-  HostValues run(std::span<const HostValue> arguments, HostValues reuse) override {
+  HostValues run(std::span<HostValue> arguments, HostValues reuse) override {
     inputs_.check(arguments);
     ++calls_;
-    HostValues of_head = head_->run(taken(point_->head_inputs, arguments, {}), {});
+    HostValues of_head = [&] {
+      Lent in(arguments, point_->head_inputs, {}, of_head_.donated);
+      return head_->run(in.values, {});
+    }();
     const std::int64_t count = std::get<HostTensor>(of_head.back()).get_i64(0);
     const std::shared_ptr<CompiledGraph> tail = tail_for(count);
-    return tail->run(taken(point_->tail_inputs, arguments, std::move(of_head)), std::move(reuse));
+    Lent in(arguments, point_->tail_inputs, std::move(of_head), of_tail_.donated);
+    return tail->run(in.values, std::move(reuse));
   }
 
   const DispatchReport& report() const override { return report_; }
@@ -84,9 +124,16 @@ class SplitProgram final : public CompiledGraph {
   }
   ExecutableStatistics statistics() const override {
     const std::lock_guard lock(mutex_);
-    ExecutableStatistics s{calls_, 0};
-    for (const auto& [capacity, tail] : tails_) s.peak_bytes = std::max(s.peak_bytes, tail->statistics().peak_bytes);
-    s.peak_bytes += head_->statistics().peak_bytes;
+    ExecutableStatistics s = head_->statistics();
+    s.calls = calls_;
+    std::int64_t peak = 0;
+    for (const auto& [capacity, tail] : tails_) {
+      const ExecutableStatistics t = tail->statistics();
+      peak = std::max(peak, t.peak_bytes);
+      s.in_place_bytes += t.in_place_bytes;
+      s.copied_bytes += t.copied_bytes;
+    }
+    s.peak_bytes += peak;
     return s;
   }
   void trim() override {
@@ -114,6 +161,38 @@ class SplitProgram final : public CompiledGraph {
     throw CompileError(std::move(report_));
   }
 
+  /// An argument is given away by the tail where that takes it, else by the head; and what the head hands over is the
+  /// tail's own.
+  void donate() {
+    const auto donated = [&](const SizePoint::Source& s) {
+      return !s.of_head &&
+             std::find(options_.donated.begin(), options_.donated.end(), s.index) != options_.donated.end();
+    };
+    std::set<std::size_t> by_tail;
+    of_head_.donated.clear(), of_tail_.donated.clear();
+    for (std::size_t i = 0; i < point_->tail_inputs.size(); ++i) {
+      const SizePoint::Source& s = point_->tail_inputs[i];
+      const Type& t = point_->tail.type(point_->tail.inputs()[i]);
+      const bool has_memory = std::holds_alternative<TensorType>(t) || std::holds_alternative<SparseType>(t);
+      if (!donated(s) && !(s.of_head && has_memory)) continue;
+      of_tail_.donated.push_back(i);
+      if (!s.of_head) by_tail.insert(s.index);
+    }
+    for (std::size_t i = 0; i < point_->head_inputs.size(); ++i)
+      if (const SizePoint::Source& s = point_->head_inputs[i]; donated(s) && !by_tail.contains(s.index))
+        of_head_.donated.push_back(i);
+  }
+
+  /// What the parts hand to each other is no input of the caller's.
+  void keep_donations_of_arguments() {
+    std::erase_if(report_.donations, [&](const DonationRow& d) {
+      return std::none_of(options_.donated.begin(), options_.donated.end(), [&](std::size_t i) {
+        const std::string& name = inputs_.names[i];
+        return d.input == name || d.input.starts_with(name + ".");  // An array of a sparse matrix.
+      });
+    });
+  }
+
   RowNames names_of(const std::vector<int>& rows) const {
     RowNames names;
     for (const int r : rows) {
@@ -129,8 +208,8 @@ class SplitProgram final : public CompiledGraph {
       const Graph tail = sized(size);
       try {
         if (compile::has_size_point(tail, device_->target(), options_))
-          return SplitProgram(device_, tail, catalog_, options_, names_of(point_->tail_rows)).report();
-        return compile_program(tail, catalog_.operators, device_->target(), records_of(*device_, catalog_), options_)
+          return SplitProgram(device_, tail, catalog_, of_tail_, names_of(point_->tail_rows)).report();
+        return compile_program(tail, catalog_.operators, device_->target(), records_of(*device_, catalog_), of_tail_)
             .report;
       } catch (const VerifyError&) {
         if (size == std::end(planned_sizes)[-1]) throw;
@@ -146,23 +225,13 @@ class SplitProgram final : public CompiledGraph {
                                             : compile::bounded_tail(*point_, size);
   }
 
-  static HostValues taken(const std::vector<SizePoint::Source>& sources, std::span<const HostValue> arguments,
-                          HostValues of_head) {
-    HostValues out;
-    for (const SizePoint::Source& s : sources) {
-      if (s.of_head) out.push_back(std::move(of_head[s.index]));
-      else out.push_back(arguments[s.index]);
-    }
-    return out;
-  }
-
   /// All tails are kept, the memory of one: a program that came by once must not hold what it needed then.
   std::shared_ptr<CompiledGraph> tail_for(std::int64_t count) {
     const std::int64_t size = compile::reads_exactly(options_) ? count : compile::rounded_capacity(count);
     const std::lock_guard lock(mutex_);
     auto it = tails_.find(size);
     if (it == tails_.end())  // Nothing is kept of one that does not compile.
-      it = tails_.emplace(size, compiled_graph(device_, sized(size), catalog_, options_, names_of(point_->tail_rows)))
+      it = tails_.emplace(size, compiled_graph(device_, sized(size), catalog_, of_tail_, names_of(point_->tail_rows)))
                .first;
     if (latest_ && latest_ != it->second) latest_->trim();
     return latest_ = it->second;
@@ -171,6 +240,7 @@ class SplitProgram final : public CompiledGraph {
   std::shared_ptr<Device> device_;
   const Catalog& catalog_;
   const CompileOptions options_;
+  CompileOptions of_head_, of_tail_;  // The same but for what each may take.
   const Inputs inputs_;
   DispatchReport report_;
   std::optional<SizePoint> point_;

@@ -55,7 +55,7 @@ struct Steps {
   std::vector<Call> calls;
   std::vector<Step> steps;
   std::vector<HostTensor> constants;
-  std::vector<int> output_places;  ///< One a program output; -1 - slot for a resource.
+  std::vector<int> output_places;  ///< One a program output; -1 - slot for a resource. An input's: written over it.
   std::size_t resource_slots = 0;
   std::vector<int> input_slots;  ///< Resource slot of each program input, -1 for tensors.
   std::int64_t arena_bytes = 0, output_bytes = 0;

@@ -33,6 +33,8 @@ class ProgramVerifier {
     for (const StepRow& s : report_.steps) ++unclaimed_[{s.kind, s.name}];
     State state;
     for (ValueId v : g_.inputs()) state.content[v] = Content::written, set_root(v, v);
+    for (ValueId v : g_.outputs())  // An input that is returned is one that the caller gave away.
+      if (g_.value(v).node < 0) memory_[static_cast<std::size_t>(v)].writable = true;
     region(Graph::top, state);
     step_ = nullptr;
     for (ValueId v : g_.outputs()) read(state, v);
@@ -268,7 +270,7 @@ class ProgramVerifier {
     if (!is_buffer(v)) return;
     const ValueId b = root(v);
     const Memory& m = memory(b);
-    if (!m.writable) refuse("writable", "writes to an input or a constant", {v});
+    if (!m.writable) refuse("writable", "writes to an input that is not returned, or to a constant", {v});
     intact(state, v);
     Content& content = state.content.at(b);
     if (content == Content::written) return;

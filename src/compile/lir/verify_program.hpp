@@ -15,7 +15,7 @@ struct MemoryPlan {
 /// Follows the steps in order, through both branches of an `if` and once through the regions of a loop, and throws
 /// VerifyError with the step, its buffers and the rule. Of a program that verify() passes at Level::lir:
 ///   "body"      a kernel stores to those of its buffers that it says it writes, and reaches memory by no other way
-///   "writable"  nothing writes to an input or a constant
+///   "writable"  nothing writes to a constant, or to an input but one that is returned: its caller gave it away
 ///   "written"   a buffer is written before it is read, on every path, by whole buffers
 ///   "claimed"   each step has its row in the report under this name and kind, in the row of the node it came from too,
 ///               and the report has no others

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -27,6 +28,10 @@ struct Traced {
   std::shared_ptr<Frame> frame;
   ValueId id = -1;
 };
+/// Left where a value was: `to` says which argument of what took its memory.
+struct Donated {
+  std::string to;
+};
 }  // namespace detail
 
 /// Copies share: values are immutable.
@@ -35,17 +40,21 @@ class RLX_API Handle {
   Handle() = default;
   explicit Handle(HostValue v) : held_(std::move(v)) {}
   explicit Handle(detail::Traced t) : held_(std::move(t)) {}
+  explicit Handle(detail::Donated d) : held_(std::move(d)) {}
 
-  bool defined() const { return !std::holds_alternative<std::monostate>(held_); }
+  /// False where it was never given a value, or has donated it.
+  bool defined() const { return std::holds_alternative<HostValue>(held_) || is_traced(); }
   bool is_traced() const { return std::holds_alternative<detail::Traced>(held_); }
-  /// Throws ArgumentError when it was never given a value.
+  /// Throws ArgumentError unless it is defined.
   Type type() const;
   /// The value itself; throws TraceError for a traced one.
   const HostValue& host() const;
   const detail::Traced& traced() const { return std::get<detail::Traced>(held_); }
+  /// Throws ArgumentError that says why, unless it is defined; `use` completes "a tensor ... <use>".
+  void require_defined(const std::string& use) const;
 
  private:
-  std::variant<std::monostate, HostValue, detail::Traced> held_;
+  std::variant<std::monostate, HostValue, detail::Traced, detail::Donated> held_;
 };
 using Handles = std::vector<Handle>;
 

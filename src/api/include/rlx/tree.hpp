@@ -33,7 +33,10 @@ struct Tree<Tensor> {
   static void leaves(const Tensor& x, Handles& out) { out.push_back(x); }
   static Tensor rebuild(const Tensor&, LeafReader& in) {
     const Handle& h = in.next();
-    return h.defined() ? Tensor(h) : Tensor();
+    if (h.defined()) return Tensor(h);
+    Tensor blank;
+    static_cast<Handle&>(blank) = h;
+    return blank;
   }
 };
 template <>
@@ -42,7 +45,10 @@ struct Tree<Csr> {
   static void leaves(const Csr& x, Handles& out) { out.push_back(x); }
   static Csr rebuild(const Csr&, LeafReader& in) {
     const Handle& h = in.next();
-    return h.defined() ? Csr(h) : Csr();
+    if (h.defined()) return Csr(h);
+    Csr blank;
+    static_cast<Handle&>(blank) = h;
+    return blank;
   }
 };
 template <class T>
@@ -108,6 +114,22 @@ concept TreeLike = requires(const T& x, Handles& out, LeafReader& in, std::strin
   Tree<T>::describe(x, text);
 };
 
+/// An argument of a jit function that the caller gives away; made by donate().
+template <TreeLike T>
+struct Donation {
+  T* tree;
+};
+/// `state = step(rlx::donate(state), batch)`: the call writes its results over the memory of these tensors where their
+/// types and last uses allow it (DispatchReport::donations says where), instead of taking memory of its own. A tensor
+/// that other handles share is copied first, so that these keep their elements. Afterwards the leaves of `tree` are
+/// undefined, and using one is an ArgumentError that names the argument. Arguments that are refused, and memory that
+/// cannot be had, leave them as they were; a call that fails while it runs has used them up. Inside another traced
+/// function, which is one program, it does nothing.
+template <TreeLike T>
+Donation<T> donate(T& tree) {
+  return {&tree};
+}
+
 namespace detail {
 
 /// What a traced function is given for an argument of type T: numbers become tensors.
@@ -119,6 +141,10 @@ template <class T>
   requires std::is_arithmetic_v<std::decay_t<T>>
 struct Argument<T> {
   using type = Tensor;
+};
+template <class T>
+struct Argument<Donation<T>> {
+  using type = T;
 };
 template <class T>
 using argument_t = typename Argument<T>::type;
@@ -144,6 +170,16 @@ std::string description_of(const T& x) {
   std::string out;
   Tree<T>::describe(x, out);
   return out;
+}
+
+/// An argument as its function is given it.
+template <class T>
+const T& plain(const T& x) {
+  return x;
+}
+template <class T>
+const T& plain(const Donation<T>& d) {
+  return *d.tree;
 }
 
 /// f on one state, or on its parts where f takes those.

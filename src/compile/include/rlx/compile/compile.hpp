@@ -35,6 +35,9 @@ struct CompileOptions {
   /// Every size that a result introduces is read by the host, and what follows is compiled for exactly that number: no
   /// padding, and nothing is refused for it, but one compilation a number.
   bool exact_sizes = false;
+  /// Inputs (places in the graph's list, tensors and sparse matrices) whose memory the caller gives away: results of
+  /// their type are written over them where no later step reads them. DispatchReport::donations says which.
+  std::vector<std::size_t> donated{};
 };
 
 /// A size that the user's graph introduces in its top region: results that have it stand in buffers of its bound, and
@@ -58,8 +61,9 @@ struct Program {
 /// RLX_CHECK_NUMERICS (0 or 1). A variable that is empty is one that is not set.
 RLX_API CompileOptions options_from_environment(CompileOptions defaults = {});
 
-/// `hir` has constant shapes (specialise it first) but for sizes that it introduces, unless the target interprets. Verifies after every pass. Throws
-/// CompileError or VerifyError, and ArgumentError that names a symbol without a value.
+/// `hir` has constant shapes (specialise it first) but for sizes that it introduces, unless the target interprets.
+/// Verifies after every pass. Throws CompileError or VerifyError, and ArgumentError that names a symbol without a
+/// value.
 RLX_API Program compile_program(const Graph& hir, const Registry& registry, const Target& target,
                                 std::span<const KernelRecord> records, const CompileOptions& options = {});
 

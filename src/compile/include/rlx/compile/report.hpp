@@ -40,10 +40,19 @@ struct StepRow {
   std::int64_t kernel_operations = 0;
 };
 
+/// An input that the caller gives away (CompileOptions::donated).
+struct DonationRow {
+  std::string input;
+  std::string result{};    ///< The result that is written over it; empty: none.
+  std::int64_t bytes = 0;  ///< Of the input: what the result need not be given.
+  std::string why{};       ///< Where there is none.
+};
+
 struct DispatchReport {
   std::string graph, device, policy;
   std::vector<ReportRow> rows;
   std::vector<StepRow> steps;
+  std::vector<DonationRow> donations{};  ///< The arrays of donated inputs, in order.
   std::int64_t arena_bytes = 0;
 
   std::size_t unresolved() const;
@@ -53,7 +62,8 @@ struct DispatchReport {
   void drop_step(std::string_view name, int origin);
   RLX_API std::string to_table() const;
   /// {"graph", "device", "policy", "nodes": [{"value", "region", "op", "path", "provider", "lowering", ...}],
-  /// "unresolved": n, ...}. A node whose location is known has "file" and "line".
+  /// "unresolved": n, "donations": [{"input", "result", "bytes", "why"}], ...}. A node whose location is known has
+  /// "file" and "line".
   RLX_API std::string to_json() const;
 };
 

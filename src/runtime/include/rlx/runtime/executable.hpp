@@ -4,18 +4,12 @@
 #include <rlx/ir/host_value.hpp>
 #include <rlx/runtime/backend.hpp>
 #include <rlx/runtime/catalog.hpp>
+#include <rlx/runtime/statistics.hpp>
 
 #include <memory>
 #include <span>
 
 namespace rlx::runtime {
-
-struct ExecutableStatistics {
-  std::int64_t calls = 0;
-  /// Most bytes held at once: constants, arenas and workspaces of all calls that ran together, results until they were
-  /// handed over, copies of arguments where the device has memory of its own. 0 on a device that interprets.
-  std::int64_t peak_bytes = 0;
-};
 
 class RLX_API Executable {
  public:
@@ -35,6 +29,11 @@ class RLX_API Executable {
   /// are written into the tensors of `reuse` where one of the right type stands at their place, so that a loop that
   /// hands back the last results allocates nothing; without it every call takes fresh memory.
   HostValues run(std::span<const HostValue> arguments, HostValues reuse = {}) const;
+  /// The same, and takes the arguments that CompileOptions::donated names: they are tokens afterwards, and results
+  /// stand in their memory where DispatchReport::donations says so. What another value shares is copied first, and so
+  /// is every donated argument of run(). What throws before a step has run leaves the arguments whole; a call that
+  /// fails later has used them up. Throws ArgumentError besides where two donated arguments are the same memory.
+  HostValues run_donating(std::span<HostValue> arguments, HostValues reuse = {}) const;
 
   const DispatchReport& report() const;
   const Graph& lir() const;  ///< The planned program.

@@ -1,0 +1,41 @@
+#include "compile/in_place.hpp"
+
+#include <rlx/ir/op.hpp>
+
+namespace rlx::compile {
+namespace {
+
+struct Accesses {
+  std::set<ValueId> loaded, stored, at{};  // Arguments of the body; indices.
+  bool written = false;
+};
+
+// False where something is loaded after the store.
+bool collect(const Graph& g, RegionId r, Accesses& a) {
+  for (NodeId id : g.region(r).nodes) {
+    const Node& n = g.node(id);
+    for (RegionId inner : n.regions)
+      if (!collect(g, inner, a)) return false;
+    const bool load = n.op->name() == "lir.load" && a.loaded.contains(n.operands[0]);
+    const bool store = n.op->name() == "lir.store" && a.stored.contains(n.operands[0]);
+    if (load && a.written) return false;
+    a.written = a.written || store;
+    if (load || store) a.at.insert(n.operands[1]);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool may_write_over(const Graph& g, const Node& kernel, const std::set<ValueId>& from, const std::set<ValueId>& to) {
+  const Region& body = g.region(kernel.regions[0]);
+  const std::size_t first = body.arguments.size() - kernel.operands.size();
+  Accesses a;
+  for (std::size_t i = 0; i < kernel.operands.size(); ++i) {
+    if (from.contains(kernel.operands[i])) a.loaded.insert(body.arguments[first + i]);
+    if (to.contains(kernel.operands[i])) a.stored.insert(body.arguments[first + i]);
+  }
+  return a.loaded.empty() || (collect(g, kernel.regions[0], a) && a.at.size() == 1);
+}
+
+}  // namespace rlx::compile

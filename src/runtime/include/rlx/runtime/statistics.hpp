@@ -1,0 +1,19 @@
+// What the calls of an executable came to.
+#pragma once
+#include <cstdint>
+
+namespace rlx::runtime {
+
+struct ExecutableStatistics {
+  std::int64_t calls = 0;
+  /// Most bytes held at once: constants, arenas and workspaces of all calls that ran together, results until they were
+  /// handed over, copies of arguments where the device has memory of its own. 0 on a device that interprets.
+  std::int64_t peak_bytes = 0;
+  /// Bytes of results that stand in the memory of donated inputs, over all calls; of a program with size points also
+  /// those of its parts.
+  std::int64_t in_place_bytes = 0;
+  /// Bytes of donated inputs that had to be copied before they were written over, since another value shared them.
+  std::int64_t copied_bytes = 0;
+};
+
+}  // namespace rlx::runtime
