@@ -89,12 +89,21 @@ class Reuse {
     const ValueId from = memory(a);
     const lir::BufferAttrs *source = made(from), *target = made(b);
     if (!source || source->lifetime == lir::Lifetime::constant) return;
-    if (!target || target->lifetime == lir::Lifetime::constant || g_.node(g_.value(b).node).parent != r) return;
+    if (!target || target->lifetime == lir::Lifetime::constant) return;
     if (g_.type(a) != g_.type(b) || from == b) return;
     std::set<std::size_t>&of_a = named[from], &of_b = named[b];
     if (*of_b.begin() != i) return;
     const auto next = of_a.upper_bound(i);
     const bool outer = g_.node(g_.value(from).node).parent != r;
+    if (g_.node(g_.value(b).node).parent != r) {  // What a branch gives: made where it is to stand.
+      if (outer || a != from || next != of_a.end()) return;
+      remove(nodes[i], gone);
+      gone.insert(g_.value(a).node);
+      at(name_, a) = b;
+      of_a.erase(i);
+      of_b.merge(of_a);
+      return;
+    }
     std::size_t back = 0;
     if (outer) {
       // Only the copy back may name the state afterwards, and nothing names either after it.

@@ -1,5 +1,6 @@
 #include "compile/fuse_calls.hpp"
 
+#include "compile/lir/effects.hpp"
 #include "compile/row_access.hpp"
 
 #include <rlx/compile/lir.hpp>
@@ -20,17 +21,6 @@ bool is_memory(const Node& n) { return n.op->name() == "lir.buffer" || n.op->nam
 bool is_call(const Node& n) { return n.op->name() == "lir.call"; }
 bool is_kernel(const Node& n) { return n.op->name() == "lir.kernel"; }
 std::size_t writes(const Node& kernel) { return static_cast<std::size_t>(kernel.attrs.as<lir::KernelAttrs>().writes); }
-
-/// What steps read and write, by root; a step that holds steps does both to all that these name.
-struct Effects {
-  std::set<ValueId> reads, writes;
-  bool conflicts(const Effects& o) const {
-    const auto meet = [](const std::set<ValueId>& a, const std::set<ValueId>& b) {
-      return std::any_of(a.begin(), a.end(), [&](ValueId v) { return b.contains(v); });
-    };
-    return meet(writes, o.reads) || meet(writes, o.writes) || meet(reads, o.writes);
-  }
-};
 
 class Fuser {
  public:
@@ -66,39 +56,14 @@ class Fuser {
     returned_.insert(g_.region(r).results.begin(), g_.region(r).results.end());
   }
 
-  ValueId root(ValueId v) const {
-    for (NodeId d; (d = g_.value(v).node) >= 0 && g_.node(d).op->name() == "lir.view";) v = g_.node(d).operands[0];
-    return v;
-  }
   const KernelRecord* record(const lir::CallAttrs& a) const {
     for (const KernelRecord& r : records_)
       if (r.name.value == a.record && r.op.value == a.op) return &r;
     return nullptr;
   }
 
-  void add_effects(const Node& n, Effects& e) const {
-    if (is_memory(n)) return;
-    const std::size_t count = n.operands.size();
-    std::size_t reads = count;
-    if (is_kernel(n)) reads -= writes(n);
-    else if (is_call(n)) reads = static_cast<std::size_t>(n.attrs.as<lir::CallAttrs>().operands);
-    else if (n.op->name() == "lir.copy") reads = 1;
-    for (std::size_t i = 0; i < count; ++i) (i < reads ? e.reads : e.writes).insert(root(n.operands[i]));
-    e.writes.insert(n.results.begin(), n.results.end());
-    if (is_kernel(n)) return;
-    for (RegionId r : n.regions) {
-      for (ValueId v : g_.region(r).results) e.reads.insert(root(v));
-      Effects inner;
-      for (NodeId id : g_.region(r).nodes) add_effects(g_.node(id), inner);
-      for (const auto* list : {&inner.reads, &inner.writes})
-        e.reads.insert(list->begin(), list->end()), e.writes.insert(list->begin(), list->end());
-    }
-  }
-  Effects effects(const std::vector<NodeId>& unit) const {
-    Effects e;
-    for (NodeId id : unit) add_effects(g_.node(id), e);
-    return e;
-  }
+  ValueId root(ValueId v) const { return lir::root(g_, v); }
+  lir::Effects effects(const std::vector<NodeId>& steps) const { return lir::effects(g_, steps); }
 
   void find_epilogue(std::vector<NodeId>& steps, NodeId call) {
     const Node& n = g_.node(call);
@@ -144,12 +109,12 @@ class Fuser {
         between.back().push_back(*at);
       else between.push_back({*at});
     }
-    const Effects of_call = effects({call});
-    std::vector<Effects> needed{effects({kernel})};
+    const lir::Effects of_call = effects({call});
+    std::vector<lir::Effects> needed{effects({kernel})};
     std::vector<bool> before(between.size(), false);
     for (std::size_t u = between.size(); u-- > 0;) {
-      Effects e = effects(between[u]);
-      before[u] = std::any_of(needed.begin(), needed.end(), [&](const Effects& n) { return n.conflicts(e); });
+      lir::Effects e = effects(between[u]);
+      before[u] = std::any_of(needed.begin(), needed.end(), [&](const lir::Effects& n) { return n.conflicts(e); });
       if (before[u] && e.conflicts(of_call)) return false;
       if (before[u]) needed.push_back(std::move(e));
     }
@@ -232,7 +197,7 @@ class Fuser {
     if (!stores_own_position(g_, kernel, g_.tensor_type(v).shape) || loads_along_rows(g_, kernel) == AlongRows::across)
       return -1;
     // Nothing may change what it reads: not before the call, and neither the call nor its epilogue.
-    const Effects own = effects({id});
+    const lir::Effects own = effects({id});
     auto end = call_at + 1;
     if (!g_.node(call_id).attrs.as<lir::CallAttrs>().epilogue.empty()) ++end;
     for (auto s = at + 1; s != end; ++s)

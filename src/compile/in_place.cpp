@@ -1,16 +1,28 @@
 #include "compile/in_place.hpp"
 
 #include <rlx/ir/op.hpp>
+#include <rlx/ops/attributes.hpp>
 
 namespace rlx::compile {
 namespace {
 
 struct Accesses {
-  std::set<ValueId> loaded, stored, at{};  // Arguments of the body; indices.
+  std::set<ValueId> loaded, stored;  // Arguments of the body.
+  ValueId at = -1;                   // The index of all of them so far.
   bool written = false;
 };
 
-// False where something is loaded after the store.
+bool same_value(const Graph& g, ValueId a, ValueId b) {
+  if (a == b) return true;
+  const auto constant = [&](ValueId v) {
+    const NodeId n = g.value(v).node;
+    return n < 0 ? nullptr : g.node(n).attrs.get_if<ops::ConstantAttrs>();
+  };
+  const auto *x = constant(a), *y = constant(b);
+  return x && y && *x == *y;
+}
+
+// False where something is loaded after the store, or anything at another index.
 bool collect(const Graph& g, RegionId r, Accesses& a) {
   for (NodeId id : g.region(r).nodes) {
     const Node& n = g.node(id);
@@ -20,7 +32,9 @@ bool collect(const Graph& g, RegionId r, Accesses& a) {
     const bool store = n.op->name() == "lir.store" && a.stored.contains(n.operands[0]);
     if (load && a.written) return false;
     a.written = a.written || store;
-    if (load || store) a.at.insert(n.operands[1]);
+    if (!load && !store) continue;
+    if (a.at < 0) a.at = n.operands[1];
+    if (!same_value(g, a.at, n.operands[1])) return false;
   }
   return true;
 }
@@ -30,12 +44,12 @@ bool collect(const Graph& g, RegionId r, Accesses& a) {
 bool may_write_over(const Graph& g, const Node& kernel, const std::set<ValueId>& from, const std::set<ValueId>& to) {
   const Region& body = g.region(kernel.regions[0]);
   const std::size_t first = body.arguments.size() - kernel.operands.size();
-  Accesses a;
+  Accesses a{};
   for (std::size_t i = 0; i < kernel.operands.size(); ++i) {
     if (from.contains(kernel.operands[i])) a.loaded.insert(body.arguments[first + i]);
     if (to.contains(kernel.operands[i])) a.stored.insert(body.arguments[first + i]);
   }
-  return a.loaded.empty() || (collect(g, kernel.regions[0], a) && a.at.size() == 1);
+  return a.loaded.empty() || collect(g, kernel.regions[0], a);
 }
 
 }  // namespace rlx::compile

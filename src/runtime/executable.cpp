@@ -46,15 +46,20 @@ class Executable::Impl {
   std::vector<std::size_t> donated;
   std::unique_ptr<CompiledGraph> graph;
 
-  /// Two results cannot be written over one array.
+  /// Two results cannot be written over one array, and none over what is another's.
   void check_donated(std::span<const HostValue> arguments) const {
     inputs.check(arguments);
     std::map<const std::byte*, std::size_t> seen;
     for (std::size_t i : donated)
-      for (const HostTensor* t : arrays(arguments[i]))
+      for (const HostTensor* t : arrays(arguments[i])) {
+        if (t->is_view())
+          throw ArgumentError("argument \"" + inputs.names[i] +
+                              "\" is donated, but its elements are another's (a file's, another library's): donate a "
+                              "copy of them");
         if (const auto [it, is_new] = seen.try_emplace(t->data(), i); !is_new && t->data())
           throw ArgumentError("argument \"" + inputs.names[i] + "\" is donated twice: it is the memory of \"" +
                               inputs.names[it->second] + "\"");
+      }
   }
 };
 

@@ -1,6 +1,7 @@
 #include "runtime/split_program.hpp"
 
 #include "compile/open_rows.hpp"
+#include "runtime/kept_programs.hpp"
 
 #include <rlx/ir/op.hpp>
 
@@ -120,31 +121,29 @@ class SplitProgram final : public CompiledGraph {
   const Graph& lir() const override { return head_->lir(); }
   std::int64_t bytes_per_call() const override {
     const std::lock_guard lock(mutex_);
-    return head_->bytes_per_call() + (latest_ ? latest_->bytes_per_call() : 0);
+    return head_->bytes_per_call() + (tails_.latest() ? tails_.latest()->bytes_per_call() : 0);
   }
   ExecutableStatistics statistics() const override {
     const std::lock_guard lock(mutex_);
     ExecutableStatistics s = head_->statistics();
+    const ExecutableStatistics tails = tails_.statistics();
     s.calls = calls_;
-    std::int64_t peak = 0;
-    for (const auto& [capacity, tail] : tails_) {
-      const ExecutableStatistics t = tail->statistics();
-      peak = std::max(peak, t.peak_bytes);
-      s.in_place_bytes += t.in_place_bytes;
-      s.copied_bytes += t.copied_bytes;
-    }
-    s.peak_bytes += peak;
+    s.peak_bytes += tails.peak_bytes;
+    s.in_place_bytes += tails.in_place_bytes;
+    s.copied_bytes += tails.copied_bytes;
     return s;
   }
   void trim() override {
     const std::lock_guard lock(mutex_);
     head_->trim();
-    for (const auto& [capacity, tail] : tails_) tail->trim();
+    tails_.trim();
   }
 
  private:
   /// Sizes that the report is made for; the last is tried where a constraint needs more than the one before.
   static constexpr std::int64_t planned_sizes[] = {1 << 16, 1 << 24};
+  /// Rounded sizes are eight an octave, so that these are eight octaves; exact ones may be as many as there are counts.
+  static constexpr std::size_t kept_tails = 64;
 
   [[noreturn]] void refuse(const CompileError& e, const std::vector<int>& rows) {
     for (std::size_t i = 0; i < report_.rows.size(); ++i)
@@ -225,16 +224,11 @@ class SplitProgram final : public CompiledGraph {
                                             : compile::bounded_tail(*point_, size);
   }
 
-  /// All tails are kept, the memory of one: a program that came by once must not hold what it needed then.
   std::shared_ptr<CompiledGraph> tail_for(std::int64_t count) {
     const std::int64_t size = compile::reads_exactly(options_) ? count : compile::rounded_capacity(count);
     const std::lock_guard lock(mutex_);
-    auto it = tails_.find(size);
-    if (it == tails_.end())  // Nothing is kept of one that does not compile.
-      it = tails_.emplace(size, compiled_graph(device_, sized(size), catalog_, of_tail_, names_of(point_->tail_rows)))
-               .first;
-    if (latest_ && latest_ != it->second) latest_->trim();
-    return latest_ = it->second;
+    return tails_.get(
+        size, [&] { return compiled_graph(device_, sized(size), catalog_, of_tail_, names_of(point_->tail_rows)); });
   }
 
   std::shared_ptr<Device> device_;
@@ -247,8 +241,7 @@ class SplitProgram final : public CompiledGraph {
   std::unique_ptr<CompiledGraph> head_;
   std::atomic<std::int64_t> calls_{0};
   mutable std::mutex mutex_;
-  std::map<std::int64_t, std::shared_ptr<CompiledGraph>> tails_;
-  std::shared_ptr<CompiledGraph> latest_;
+  KeptPrograms tails_{kept_tails};
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <rlx/transform/simplify.hpp>
 
 #include "transform/forward.hpp"
+#include "transform/order_effects.hpp"
 
 namespace rlx::transform {
 namespace {
@@ -93,6 +94,7 @@ Graph jvp(const Graph& f, const Registry& registry, const JvpOptions& options) {
   for (std::size_t i = 0; i < p.results.size(); ++i)
     if (has_tangent(p.results[i].type()))
       b.output(instantiated(p.tangents[i], p.results[i]), unique_name("t_" + f.output_names[i], taken));
+  order_effects(out);
   return simplify(out, registry);
 }
 

@@ -3,6 +3,7 @@
 #include <rlx/ops/build.hpp>
 #include <rlx/transform/simplify.hpp>
 
+#include "transform/order_effects.hpp"
 #include "transform/tape.hpp"
 
 namespace rlx::transform {
@@ -37,6 +38,7 @@ Graph finished(Builder& b, const Graph& f, const Registry& registry, bool with_o
     for (std::size_t i = 0; i < results.size(); ++i) b.output(results[i], unique_name(f.output_names[i], taken));
   for (std::size_t i = 0; i < wanted.size(); ++i)
     if (wanted[i]) b.output(instantiated(pulled[i], in[i]), unique_name(prefix + f.input_names[i], taken));
+  order_effects(b.graph());
   return simplify(b.graph(), registry);
 }
 

@@ -240,6 +240,31 @@ TEST(ElideCopies, InsideABranchOfALoop) {
       6));
 }
 
+// Each branch makes its results where they are to stand, but for what is there already.
+TEST(ElideCopies, BranchesMakeTheirResultsInPlace) {
+  for (const ops::Direction d : {ops::Direction::eq, ops::Direction::ne}) {
+    Graph g("branches");
+    Builder b(g, registry());
+    const Value i = b.input(TensorType{DType::i64, {}}, "i"), x = b.input(f32({length, width}), "x");
+    const Values y = ops::if_(
+        ops::compare(i, i64(b, 0), d), std::array{x},
+        [&](ValuesIn v) {
+          const Value twice = ops::add(v[0], v[0]);
+          return Values{twice, with_row(twice, ops::full(b, DType::f32, {1, width}, 1), i64(b, 3)), twice};
+        },
+        [&](ValuesIn v) { return Values{ops::mul(v[0], v[0]), v[0], ops::sub(v[0], ops::mul(v[0], v[0]))}; });
+    for (const Value& v : y) b.output(v, "y" + std::to_string(g.outputs().size()));
+    const auto e = compiled(g);
+    for (NodeId id : e.lir().region(Graph::top).nodes)
+      if (const Node& n = e.lir().node(id); n.op->name() == "lir.if") {
+        // `twice` stands in one place and is copied into its other one, and into what the row is written into.
+        EXPECT_EQ(traffic(e.lir(), n.regions[0]).copies, 2) << print(e.lir());
+        EXPECT_EQ(traffic(e.lir(), n.regions[1]).copies, 1) << print(e.lir());
+      }
+    expect_reference_values(g);
+  }
+}
+
 TEST(ElideCopies, InStraightLineTheWindowGoesIntoTheResult) {
   Graph g("line");
   Builder b(g, registry());

@@ -190,6 +190,30 @@ TEST(Comm, Derivatives) {
   }
 }
 
+// No two effects wait for the same token, so that all ranks meet in one order, and the last token waits for all.
+TEST(Comm, DerivativesKeepOneOrder) {
+  const auto f = [](Value v, Value c, Value t) {
+    const Communicated all = all_reduce(v, c, t, Combine::mul);  // Its slope is a collective itself.
+    return all_reduce(all.value * v, c, all.token, Combine::max);
+  };
+  const Graph g = program(f64({2}), 3, f);
+  const Graph once = transform::jvp(g, registry());
+  for (const Graph& d : {once, transform::vjp(g, registry()), transform::vjp(once, registry())}) {
+    std::set<ValueId> taken;
+    std::size_t effects = 0;
+    ValueId last = -1;
+    for (NodeId id : d.region(Graph::top).nodes)
+      for (ValueId v : d.node(id).operands)
+        if (std::holds_alternative<TokenType>(d.type(v))) {
+          EXPECT_TRUE(taken.insert(v).second) << print(d);
+          last = d.node(id).results.back();
+          ++effects;
+        }
+    EXPECT_GT(effects, 4u);
+    EXPECT_EQ(d.outputs()[1], last) << print(d);
+  }
+}
+
 TEST(Comm, ExtremaShareTheCotangentAmongTies) {
   const Graph g =
       transform::vjp(program(f64({1}), 3, [](Value v, Value c, Value t) { return all_reduce(v, c, t, Combine::max); }),

@@ -262,6 +262,11 @@ TEST(Donation, RefusesAndKeeps) {
     HostValues few{in[0]};
     expect_error("takes 2 arguments", [&] { e.run_donating(few); });
     for (const HostValues* kept : {&twice, &wrong, &few}) EXPECT_TRUE(array((*kept)[0]).identical(in[0]));
+    const std::vector<double> borrowed{1, 2, 3, 4};
+    HostValues view{HostTensor::view(DType::f64, {4}, borrowed.data(), nullptr), in[1]};
+    expect_error("argument \"x0\" is donated, but its elements are another's", [&] { e.run_donating(view); });
+    EXPECT_EQ(elements(e.run(view)[1])[0], 1 - in[1].get_f64(0));
+    EXPECT_EQ(borrowed[0], 1);
     // One donated, the other one given besides: it is another value.
     const runtime::Executable half = compiled({0});
     HostValues same{in[0], in[0]};

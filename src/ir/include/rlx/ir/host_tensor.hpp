@@ -39,6 +39,8 @@ class RLX_API HostTensor {
 
   const std::byte* data() const { return data_; }
   std::byte* mutable_data();  ///< Unshares first.
+  /// Whether the memory is another's (made by view()), which nothing writes to.
+  bool is_view() const { return !owned_; }
   template <class T>
   std::span<const T> as() const {
     return {reinterpret_cast<const T*>(data_), static_cast<std::size_t>(numel_)};

@@ -1,5 +1,6 @@
-// Erasure of OpDef<A> to Op. Included by op.hpp only.
+// Erasure of OpDef<A> to Op. A part of op.hpp, whose users include that.
 #pragma once
+#include <rlx/ir/op.hpp>
 
 namespace rlx {
 namespace detail {
