@@ -28,16 +28,16 @@ constexpr Constraint<A> ssim_constraints[] = {
 
 static Types ssim_infer(const A&, const Signature& s) { return {tensor(s.dtype(0), with_last(s.shape(0), 3, {}))}; }
 
-// One of the two passes of the Gaussian window, along `axis`: sums of shifted images.
-static Value blurred(Value x, int axis, Padding padding) {
+// One of the two passes of the Gaussian window, along `axis`: sums of shifted images, with so many zeros around them.
+static Value blurred(Value x, int axis, std::int64_t zeros) {
   std::array<double, window> weights{};
   double total = 0;
   for (std::int64_t i = 0; i < window; ++i)
     total += weights[static_cast<std::size_t>(i)] =
         std::exp(-static_cast<double>((i - reach) * (i - reach)) / (2 * deviation * deviation));
-  if (padding == Padding::same) {
+  if (zeros > 0) {
     std::vector<std::int64_t> around(static_cast<std::size_t>(x.rank()), 0);
-    around[static_cast<std::size_t>(axis)] = reach;
+    around[static_cast<std::size_t>(axis)] = zeros;
     x = ops::pad(x, ops::scalar(*x.builder, x.dtype(), 0), around, around);
   }
   const Dim size = x.shape()[static_cast<std::size_t>(axis)] - (window - 1);
@@ -49,22 +49,63 @@ static Value blurred(Value x, int axis, Padding padding) {
   return sum;
 }
 
-// All five moments go through the window together, along a new first dimension.
+/// Fields [.., h, w, c], all alike, through the window together, along a new first dimension.
+static Values windowed(ValuesIn fields, std::int64_t zeros) {
+  Values planes;
+  for (const Value& v : fields) planes.push_back(with_axis(v, 0));
+  const int h = fields[0].rank() - 2, w = h + 1;
+  const Value all = blurred(blurred(ops::concat(planes, 0), h, zeros), w, zeros);
+  const Shape one(all.shape().begin() + 1, all.shape().end());
+  Values out;
+  for (int k = 0; k < static_cast<int>(fields.size()); ++k)
+    out.push_back(ops::reshape(ops::slice_axis(all, 0, k, k + 1), one));
+  return out;
+}
+static std::int64_t zeros_around(const A& a) { return a.padding == Padding::same ? reach : 0; }
+
+/// Similarity at each pixel: a1 a2 / (b1 b2).
+struct Similarity {
+  Value mx, my;  ///< Means.
+  Value a1, a2, b1, b2;
+  Similarity(const A& a, Value x, Value y) {
+    const Values m = windowed(Values{x, y, x * x, y * y, x * y}, zeros_around(a));
+    mx = m[0], my = m[1];
+    const Value mxx = mx * mx, myy = my * my, mxy = mx * my;
+    const double c1 = 0.01 * 0.01 * a.range * a.range, c2 = 0.03 * 0.03 * a.range * a.range;
+    a1 = 2.0 * mxy + c1, a2 = 2.0 * (m[4] - mxy) + c2;
+    b1 = mxx + myy + c1, b2 = (m[2] - mxx) + (m[3] - myy) + c2;
+  }
+};
+
 static Values ssim_decompose(Builder&, const A& a, ValuesIn in) {
-  const Value x = in[0], y = in[1];
-  Values fields;
-  for (const Value& v : {x, y, x * x, y * y, x * y}) fields.push_back(with_axis(v, 0));
-  const int h = x.rank() - 2, w = h + 1;
-  const Value moments = blurred(blurred(ops::concat(fields, 0), h, a.padding), w, a.padding);
-  const auto moment = [&](int k) {
-    return ops::reshape(ops::slice_axis(moments, 0, k, k + 1),
-                        Shape(moments.shape().begin() + 1, moments.shape().end()));
-  };
-  const Value mx = moment(0), my = moment(1), mxx = mx * mx, myy = my * my, mxy = mx * my;
-  const double c1 = 0.01 * 0.01 * a.range * a.range, c2 = 0.03 * 0.03 * a.range * a.range;
-  const Value similar = (2.0 * mxy + c1) * (2.0 * (moment(4) - mxy) + c2);
-  const Value scale = (mxx + myy + c1) * ((moment(2) - mxx) + (moment(3) - myy) + c2);
-  return {ops::mean(similar / scale, {x.rank() - 3, x.rank() - 2, x.rank() - 1})};
+  const Similarity s(a, in[0], in[1]);
+  const int r = in[0].rank();
+  return {ops::mean((s.a1 * s.a2) / (s.b1 * s.b2), {r - 3, r - 2, r - 1})};
+}
+
+// By the moments at each pixel, and back through the window: the transposed one is itself, over more zeros.
+static Values ssim_vjp(const VjpCall<A>& c) {
+  Values out(2);
+  if (!c.wanted[0] && !c.wanted[1]) return out;
+  const Value x = c.in[0], y = c.in[1];
+  const Similarity s(c.attrs, x, y);
+  const Shape shape = s.mx.shape();
+  const std::size_t r = shape.size();
+  const Value count = ops::dim_size(c.b, shape[r - 3] * shape[r - 2] * shape[r - 1], x.dtype());
+  const Value share = ops::div(c.cotangent[0], ops::broadcast_to(count, c.cotangent[0].shape()));
+  std::vector<int> axes;
+  for (int d = 0; d < c.cotangent[0].rank(); ++d) axes.push_back(d);
+  const Value g = ops::broadcast(share, shape, axes), both = g / (s.b1 * s.b2);
+  const Value by_product = 2.0 * both * s.a1, similar = both * s.a1 * s.a2;
+  const Value by_square = ops::neg(similar / s.b2), centre = 2.0 * similar * (1.0 / s.b2 - 1.0 / s.b1);
+  const Value across = 2.0 * both * (s.a2 - s.a1);
+  Values fields{by_product, by_square};
+  if (c.wanted[0]) fields.push_back(across * s.my + centre * s.mx);
+  if (c.wanted[1]) fields.push_back(across * s.mx + centre * s.my);
+  const Values back = windowed(fields, window - 1 - zeros_around(c.attrs));
+  if (c.wanted[0]) out[0] = back[2] + 2.0 * x * back[1] + y * back[0];
+  if (c.wanted[1]) out[1] = back.back() + 2.0 * y * back[1] + x * back[0];
+  return out;
 }
 
 static Batched ssim_batch(const BatchCall<A>& c) {
@@ -94,7 +135,7 @@ extern const OpDef<A> ssim_op{
     .constraints = ssim_constraints,
     .infer = ssim_infer,
     .meaning = Composite<A>{ssim_decompose},
-    .vjp = Derived{},
+    .vjp = Vjp<A>{ssim_vjp},
     .jvp = Derived{},
     .batch = ssim_batch,
     .shard = ssim_shard,

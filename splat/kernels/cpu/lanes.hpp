@@ -90,11 +90,24 @@ inline Ints choose(Mask m, Ints yes, Ints no) { return bits(choose(m, bits(yes),
 inline Floats smaller(Floats a, Floats b) { return choose(less(a, b), a, b); }
 inline Floats larger(Floats a, Floats b) { return choose(less(b, a), a, b); }
 
-/// Pairwise, so that its shape is that of the lanes alone.
+/// Pairwise, so that its shape is that of the lanes alone: halves are added until one lane is left. Not as a loop,
+/// which the compiler takes through memory.
 inline float sum(Floats v) {
-  for (int half = lanes / 2; half; half /= 2)
-    for (int i = 0; i < half; ++i) v[i] += v[i + half];
-  return v[0];
+  typedef float Four __attribute__((vector_size(16)));
+#if RLX_LANES == 16
+  typedef float Eight __attribute__((vector_size(32)));
+  const Eight eight = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
+                      __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+#elif RLX_LANES == 8
+  const Floats eight = v;
+#endif
+#if RLX_LANES == 4
+  const Four four = v;
+#else
+  const Four four =
+      __builtin_shufflevector(eight, eight, 0, 1, 2, 3) + __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
+#endif
+  return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
 /// exp(x) for x <= 88 within 2 ulp; 0 below -87 and for NaN.
