@@ -1,3 +1,4 @@
+#include <rlx/ops/build.hpp>
 #include <rlx/splat/renderer.hpp>
 
 #include <cmath>
@@ -26,13 +27,23 @@ class Renderer::Impl {
     if (options_.degree > cloud.sh_degree)
       throw ArgumentError("a render of degree " + std::to_string(options_.degree) + " of Gaussians of degree " +
                           std::to_string(cloud.sh_degree));
+    if (const auto summary = summarize(cloud); summary.not_finite > 0)
+      throw ArgumentError(std::to_string(summary.not_finite) + " of " + std::to_string(summary.count) +
+                          " Gaussians have a NaN or an infinity");
+    for (const float x : options_.background)
+      if (!std::isfinite(x)) throw ArgumentError("the background of a render is not finite");
     if (options_.degree < 0) options_.degree = cloud.sh_degree;
     scene_ = {cloud.means, cloud.quaternions, map(cloud.log_scales, [](float x) { return std::exp(x); }),
               map(cloud.opacity_logits, [](float x) { return 1 / (1 + std::exp(-x)); }), cloud.sh};
   }
 
-  HostTensor draw(const formats::Camera& camera, const formats::PosedImage& pose) {
+  Picture draw(const formats::Camera& camera, const formats::PosedImage& pose) {
     formats::check(camera);
+    double squares = 0;
+    for (const double x : pose.rotation) squares += x * x;
+    for (const double x : pose.translation) squares += std::isfinite(x) ? 0 : x;
+    if (!std::isfinite(squares) || squares == 0)
+      throw ArgumentError("a pose of a render is not finite, or its rotation is zero");
     if (camera.model != formats::CameraModel::pinhole && camera.model != formats::CameraModel::simple_pinhole)
       throw ArgumentError("a render takes a PINHOLE camera, not " + std::string(formats::name(camera.model)));
     const auto view = formats::world_to_camera(pose);
@@ -45,8 +56,11 @@ class Renderer::Impl {
     in.push_back(HostTensor::from(DType::f32, {1, 3, 3}, intrinsics));
     in.push_back(HostTensor::from(DType::f32, {1, 3}, background));
     const std::lock_guard lock(mutex_);
-    const Tensor image = room_.fitted([&] { return program(camera.width, camera.height)(in)[0]; });
-    return image.host_tensor().reshaped({camera.height, camera.width, 3});
+    const Tensors out = room_.fitted([&] { return program(camera.width, camera.height)(in); });
+    const std::vector<std::int64_t> size{camera.height, camera.width};
+    Picture picture{out[0].host_tensor().reshaped({size[0], size[1], 3}), out[1].host_tensor().reshaped(size)};
+    if (options_.depth) picture.depth = out[2].host_tensor().reshaped(size);
+    return picture;
   }
 
  private:
@@ -56,10 +70,18 @@ class Renderer::Impl {
     RenderOptions o{.project = {.width = width, .height = height, .camera = options_.camera},
                     .degree = options_.degree,
                     .mode = options_.mode,
+                    .channels = options_.depth ? Channels::expected_depth : Channels::rgb,
                     .entries = room_.entries()};
-    std::function<Tensors(const Tensors&)> f = [o](const Tensors& in) -> Tensors {
-      return {one({in.begin(), in.end()},
-                  [&](ValuesIn v) { return render({v[0], v[1], v[2], v[3], v[4]}, {v[5], v[6], v[7]}, o).image; })};
+    std::function<Tensors(const Tensors&)> f = [o](const Tensors& in) {
+      extend_default_catalog("splat", add_to);
+      const Handles out = build({in.begin(), in.end()}, [&](Builder&, ValuesIn v) {
+        const Rendered r = render({v[0], v[1], v[2], v[3], v[4]}, {v[5], v[6], v[7]}, o);
+        if (o.channels == Channels::rgb) return Values{r.image, r.alpha};
+        return Values{ops::slice_axis(r.image, 3, 0, 3), r.alpha, ops::slice_axis(r.image, 3, 3, 4)};
+      });
+      Tensors results;
+      for (const Handle& h : out) results.emplace_back(h);
+      return results;
     };
     return programs_.emplace(key, jit(std::move(f), {.device = options_.device})).first->second;
   }
@@ -77,8 +99,11 @@ Renderer::~Renderer() = default;
 Renderer::Renderer(Renderer&&) noexcept = default;
 Renderer& Renderer::operator=(Renderer&&) noexcept = default;
 
-HostTensor Renderer::operator()(const formats::Camera& camera, const formats::PosedImage& pose) const {
+Picture Renderer::picture(const formats::Camera& camera, const formats::PosedImage& pose) const {
   return impl_->draw(camera, pose);
+}
+HostTensor Renderer::operator()(const formats::Camera& camera, const formats::PosedImage& pose) const {
+  return impl_->draw(camera, pose).colours;
 }
 
 HostTensor unit_bytes(const HostTensor& image) {

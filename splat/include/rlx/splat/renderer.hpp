@@ -16,21 +16,32 @@ struct RendererOptions {
   RenderMode mode = RenderMode::classic;
   int degree = -1;  ///< Of the harmonics that are drawn; -1: all that the cloud has.
   std::array<float, 3> background{};
+  bool depth = false;    ///< Whether pictures have a depth.
   std::string device{};  ///< Empty: default_device().
+};
+
+struct Picture {
+  HostTensor colours;  ///< f32 [height, width, 3], the background where nothing is.
+  HostTensor alpha;    ///< f32 [height, width]
+  HostTensor depth{};  ///< f32 [height, width]: mean of z weighted as colours are, 0 where nothing is; if asked for.
 };
 
 /// Draws one scene from any camera. The lists of tiles have room for what was drawn so far and get more when a picture
 /// needs it, so that few programs are compiled.
 class RLX_API Renderer {
  public:
-  /// Throws what check(cloud) throws, and ArgumentError for a degree that the cloud has not.
+  /// Throws what check(cloud) throws, and ArgumentError for a degree that the cloud has not, for Gaussians that are not
+  /// finite and for a background that is not.
   explicit Renderer(const formats::GaussianCloud& cloud, RendererOptions options = {});
   ~Renderer();
   Renderer(Renderer&&) noexcept;
   Renderer& operator=(Renderer&&) noexcept;
 
-  /// f32 [height, width, 3], the background where nothing is. The camera is PINHOLE or SIMPLE_PINHOLE (ArgumentError
-  /// otherwise: see undistorted_camera), whatever RendererOptions::camera makes of its rays.
+  /// The camera is PINHOLE or SIMPLE_PINHOLE (ArgumentError otherwise: see undistorted_camera) and one that
+  /// formats::check accepts, whatever RendererOptions::camera makes of its rays; the pose is finite and its rotation
+  /// not zero.
+  Picture picture(const formats::Camera& camera, const formats::PosedImage& pose) const;
+  /// Its colours.
   HostTensor operator()(const formats::Camera& camera, const formats::PosedImage& pose) const;
 
  private:
