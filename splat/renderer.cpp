@@ -51,15 +51,16 @@ class Renderer::Impl {
     const double intrinsics[] = {p.fx, 0, p.cx, 0, p.fy, p.cy, 0, 0, 1};
     const auto& b = options_.background;
     const double background[] = {b[0], b[1], b[2]};
+    extend_default_catalog("splat", add_to);
     Tensors in = scene_;
     in.push_back(HostTensor::from(DType::f32, {1, 4, 4}, view));
     in.push_back(HostTensor::from(DType::f32, {1, 3, 3}, intrinsics));
     in.push_back(HostTensor::from(DType::f32, {1, 3}, background));
     const std::lock_guard lock(mutex_);
-    const Tensors out = room_.fitted([&] { return program(camera.width, camera.height)(in); });
+    const Tensors out = room_.fitted(0, [&] { return program(camera.width, camera.height)(in); });
     const std::vector<std::int64_t> size{camera.height, camera.width};
-    Picture picture{out[0].host_tensor().reshaped({size[0], size[1], 3}), out[1].host_tensor().reshaped(size)};
-    if (options_.depth) picture.depth = out[2].host_tensor().reshaped(size);
+    Picture picture{out[1].host_tensor().reshaped({size[0], size[1], 3}), out[2].host_tensor().reshaped(size)};
+    if (options_.depth) picture.depth = out[3].host_tensor().reshaped(size);
     return picture;
   }
 
@@ -71,13 +72,13 @@ class Renderer::Impl {
                     .degree = options_.degree,
                     .mode = options_.mode,
                     .channels = options_.depth ? Channels::expected_depth : Channels::rgb,
-                    .entries = room_.entries()};
+                    .entries = room_.entries(),
+                    .cut = true};
     std::function<Tensors(const Tensors&)> f = [o](const Tensors& in) {
-      extend_default_catalog("splat", add_to);
       const Handles out = build({in.begin(), in.end()}, [&](Builder&, ValuesIn v) {
         const Rendered r = render({v[0], v[1], v[2], v[3], v[4]}, {v[5], v[6], v[7]}, o);
-        if (o.channels == Channels::rgb) return Values{r.image, r.alpha};
-        return Values{ops::slice_axis(r.image, 3, 0, 3), r.alpha, ops::slice_axis(r.image, 3, 3, 4)};
+        if (o.channels == Channels::rgb) return Values{r.wanted, r.image, r.alpha};
+        return Values{r.wanted, ops::slice_axis(r.image, 3, 0, 3), r.alpha, ops::slice_axis(r.image, 3, 3, 4)};
       });
       Tensors results;
       for (const Handle& h : out) results.emplace_back(h);

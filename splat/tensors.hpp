@@ -1,6 +1,7 @@
-// Functions over tensors from the family's builder functions, and room for the lists of tiles that is found by trying.
+// Functions over tensors from the family's builder functions, and room for the lists of tiles.
 #pragma once
 #include <rlx/catalog.hpp>
+#include <rlx/ir/error.hpp>
 #include <rlx/jit.hpp>
 #include <rlx/splat/register.hpp>
 #include <rlx/splat/render.hpp>
@@ -28,16 +29,18 @@ class Room {
   explicit Room(std::int64_t entries) : entries_(std::clamp<std::int64_t>(entries, 1 << 12, most)) {}
   std::int64_t entries() const { return entries_; }
 
-  /// f(), again and again with twice the room as long as it says that the lists do not fit.
+  /// f(), again and again with more room, until the lists fit: element `at` of what it returns says how many entries
+  /// they would have had (Rendered::wanted).
   template <class F>
-  auto fitted(const F& f) {
+  Tensors fitted(std::size_t at, const F& f) {
     for (;;) {
-      try {
-        return f();
-      } catch (const NumericalError& e) {
-        if (e.op() != "splat.tile_bin" || entries_ == most) throw;
-      }
-      entries_ = std::min(most, 2 * entries_);
+      Tensors out = f();
+      const auto wanted = out[at].item<std::int64_t>();
+      if (wanted <= entries_) return out;
+      if (wanted > most)
+        throw MemoryError("lists of tiles", static_cast<std::uint64_t>(wanted) * sizeof(std::int32_t),
+                          static_cast<std::uint64_t>(most) * sizeof(std::int32_t));
+      while (entries_ < std::min(most, wanted + wanted / 2)) entries_ = std::min(most, 2 * entries_);
     }
   }
 
