@@ -1,5 +1,6 @@
-# rlx_family(<name>): the folder <name> as librlx_<name>, its operators and records on top of librlx; rlx_<name>_internals is
-# the same as a static library for tests. Public headers lie in include/, operators in ops/ with ops/common.hpp. Each folder
+# rlx_family(<name> [FOLDERS folder...]): the folder <name> as librlx_<name>, its operators and records on top of librlx; rlx_<name>_internals is
+# the same as a static library for tests. Public headers lie in include/, operators in ops/ with ops/common.hpp,
+# other sources beside it and in the folders named. Each folder
 # kernels/<device>/ whose device is on calls
 #   rlx_family_kernels(<name> <device> SOURCES file... [PRIVATE lib...])
 # and defines `extern const DeviceKernels <device>_kernels` of <name>/device_kernels.hpp. The list that device_kernels()
@@ -17,6 +18,7 @@ function(rlx_family_kernels family device)
 endfunction()
 
 function(rlx_family name)
+  cmake_parse_arguments(arg "" "" "FOLDERS" ${ARGN})
   set(include ${CMAKE_CURRENT_SOURCE_DIR}/include)
   file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true kernels/*)
   foreach(folder IN LISTS folders)
@@ -49,7 +51,12 @@ std::span<const DeviceKernels* const> device_kernels() {
 }  // namespace rlx::@name@
 ]])
 
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp ${CMAKE_CURRENT_SOURCE_DIR}/ops/*.cpp)
+  set(patterns *.cpp ops/*.cpp)
+  foreach(folder IN LISTS arg_FOLDERS)
+    list(APPEND patterns ${folder}/*.cpp)
+  endforeach()
+  list(TRANSFORM patterns PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   add_library(rlx_${name}_objects OBJECT ${sources} ${list})
   target_include_directories(rlx_${name}_objects PUBLIC $<BUILD_INTERFACE:${include}> PRIVATE ${PROJECT_SOURCE_DIR})
   target_include_directories(rlx_${name}_objects PUBLIC $<TARGET_PROPERTY:rlx,INTERFACE_INCLUDE_DIRECTORIES>)

@@ -18,12 +18,24 @@ static Value colours(const Gaussians& g, Value views, Value radii, int degree) {
   return sh_color(ops::select(seen, directions, ops::full_like(directions, 1)), g.sh, degree);
 }
 
-Rendered render(const Gaussians& g, const Cameras& cameras, const RenderOptions& o, Value probe) {
+/// Boxes of those Gaussians whose entries are among the first `entries`, and how many entries all of them have.
+static Values cut_to(Value boxes, const Dim& entries) {
+  Builder& b = *boxes.builder;
+  const Dim c = boxes.shape()[0], n = boxes.shape()[1];
+  const auto side = [&](int k) { return ops::slice_axis(boxes, 2, k, k + 1); };
+  const Value counts = ops::convert(ops::reshape(side(2) * side(3), {c * n}), DType::i64);
+  const Value sums = ops::cumsum(counts, 0);
+  const Value fits = ops::compare(sums, ops::broadcast_to(ops::dim_size(b, entries), sums.shape()), ops::Direction::le);
+  return {ops::select(ops::broadcast_to(ops::reshape(fits, {c, n, 1}), boxes.shape()), boxes, ops::zeros_like(boxes)),
+          ops::reduce_sum(counts, {0})};
+}
+
+Rendered render(const Gaussians& g, const Cameras& cameras, const RenderOptions& o, Value probe, Value shift) {
   Builder& b = *g.means.builder;
   const Dim c = cameras.views.shape()[0], n = g.means.shape()[0];
   const DType t = g.means.dtype();
-  const Projected p =
-      project(g.means, quat_scale_to_cov(g.quats, g.scales), cameras.views, cameras.intrinsics, o.project);
+  Projected p = project(g.means, quat_scale_to_cov(g.quats, g.scales), cameras.views, cameras.intrinsics, o.project);
+  if (shift) p.means = p.means + shift;
   Value opacities = ops::broadcast_to(g.opacities, {c, n});
   if (o.mode == RenderMode::antialiased) opacities = opacities * p.compensations;
   Value features = colours(g, cameras.views, p.radii, o.degree);
@@ -39,11 +51,15 @@ Rendered render(const Gaussians& g, const Cameras& cameras, const RenderOptions&
     backgrounds = ops::concat(Values{backgrounds, ops::full(b, t, {c, count}, 0)}, 1);
   }
   const RasterizeAttrs raster{.width = o.project.width, .height = o.project.height, .tile = o.tile};
-  const TileLists lists =
-      tile_bin(tile_boxes(p.means, p.conics, opacities, p.radii, raster), p.depths, raster, o.entries, o.bound);
+  Value boxes = tile_boxes(p.means, p.conics, opacities, p.radii, raster), wanted;
+  if (o.cut) {
+    const Values all = cut_to(boxes, o.entries);
+    boxes = all[0], wanted = all[1];
+  }
+  const TileLists lists = tile_bin(boxes, p.depths, raster, o.entries, o.bound);
   const Rasterized r =
       rasterize(p.means, p.conics, opacities, features, backgrounds, lists.ids, lists.offsets, raster, probe);
-  Rendered out{r.image, 1.0 - r.transmittance, p, r};
+  Rendered out{r.image, 1.0 - r.transmittance, p, r, wanted};
   if (o.channels == Channels::expected_depth) {
     const Value sum = ops::slice_axis(r.image, 3, 3, 4), weight = ops::slice_axis(r.image, 3, 4, 5);
     out.image = ops::concat(

@@ -17,6 +17,11 @@ void add_splat(CLI::App& app, Context& context) {
   add_splat_info(*splat, context);
   add_splat_convert(*splat, context);
   add_splat_crop(*splat, context);
+  add_splat_render(*splat, context);
+  add_splat_capture(*splat, context);
+#ifdef RLX_VIEWER
+  add_splat_view(*splat, context);
+#endif
 }
 
 CLI::Option* add_axes_flag(CLI::App& app, bool& raw_axes) {

@@ -3,6 +3,7 @@
 #include "context.hpp"
 
 #include <rlx/formats/gaussian_cloud.hpp>
+#include <rlx/splat/renderer.hpp>
 
 #include <string>
 #include <vector>
@@ -12,6 +13,9 @@ namespace rlx::cli {
 void add_splat_info(CLI::App& splat, Context& context);
 void add_splat_convert(CLI::App& splat, Context& context);
 void add_splat_crop(CLI::App& splat, Context& context);
+void add_splat_render(CLI::App& splat, Context& context);
+void add_splat_capture(CLI::App& splat, Context& context);
+void add_splat_view(CLI::App& splat, Context& context);  // where the build has a viewer
 
 /// How scenes of Gaussians are read and written: the flags that convert and crop share.
 struct SceneFlags {
@@ -29,6 +33,16 @@ struct SceneFlags {
 /// The --raw-axes flag alone, for commands that only read.
 CLI::Option* add_axes_flag(CLI::App& app, bool& raw_axes);
 formats::GaussianCloud read_scene(const std::string& path, bool raw_axes);
+
+/// How scenes are drawn: what render and capture share.
+struct DrawFlags {
+  std::string background = "0,0,0", mode{}, device{};
+
+  void add_to(CLI::App& app);
+  /// Of a scene; UsageError for what is malformed. Without a mode it is that which the scene says it was trained for.
+  splat::RendererOptions options(const formats::GaussianCloud& scene) const;
+  void check() const;
+};
 
 /// `count` numbers with commas between; UsageError naming the option otherwise.
 std::vector<float> comma_numbers(const std::string& text, std::size_t count, const char* option);

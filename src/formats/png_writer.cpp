@@ -31,11 +31,11 @@ class PngWriter {
 
   const std::string& encode(const HostTensor& image) {
     std::vector<png_bytep> rows(static_cast<std::size_t>(image.shape()[0]));
-    const auto row_bytes = static_cast<std::size_t>(image.shape()[1] * image.shape()[2]);
+    const auto row_bytes = static_cast<std::size_t>(image.bytes() / image.shape()[0]);
     // libpng's rows are not const, but it does not write to them without transformations.
     auto* const data = const_cast<png_bytep>(reinterpret_cast<png_const_bytep>(image.data()));
     for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = data + y * row_bytes;
-    if (!try_encode(image.shape().data(), rows.data())) {
+    if (!try_encode(image.shape().data(), image.dtype() == DType::u16 ? 16 : 8, rows.data())) {
       if (out_of_memory_) throw std::bad_alloc();
       throw ArgumentError(std::string("an image that PNG cannot hold: ") + message_);
     }
@@ -43,13 +43,14 @@ class PngWriter {
   }
 
  private:
-  bool try_encode(const std::int64_t* shape, png_bytepp rows) {
+  bool try_encode(const std::int64_t* shape, int bits, png_bytepp rows) {
     if (setjmp(png_jmpbuf(png_))) return false;
     static constexpr int types[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
                                     PNG_COLOR_TYPE_RGB_ALPHA};
-    png_set_IHDR(png_, info_, static_cast<png_uint_32>(shape[1]), static_cast<png_uint_32>(shape[0]), 8,
+    png_set_IHDR(png_, info_, static_cast<png_uint_32>(shape[1]), static_cast<png_uint_32>(shape[0]), bits,
                  types[shape[2] - 1], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_write_info(png_, info_);
+    if (bits == 16) png_set_swap(png_);  // from little endian
     png_write_image(png_, rows);
     png_write_end(png_, info_);
     return true;
@@ -81,8 +82,9 @@ class PngWriter {
 
 void write_png(const std::string& path, const HostTensor& image) {
   const auto& shape = image.shape();
-  if (image.dtype() != DType::u8 || image.rank() != 3 || image.numel() == 0 || shape[2] > 4)
-    throw ArgumentError("a PNG image is u8[height, width, 1 to 4], not " + std::string(name(image.dtype())) +
+  const bool typed = image.dtype() == DType::u8 || image.dtype() == DType::u16;
+  if (!typed || image.rank() != 3 || image.numel() == 0 || shape[2] > 4)
+    throw ArgumentError("a PNG image is u8 or u16[height, width, 1 to 4], not " + std::string(name(image.dtype())) +
                         shape_text(shape));
   PngWriter writer;
   PendingFile out(path);

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numbers>
 #include <set>
 
+#include "json_document.hpp"
 #include "mapped_file.hpp"
 #include "sizes.hpp"
 
@@ -17,15 +17,10 @@ namespace {
 
 using nlohmann::json;
 
-class Document {
+class Document : JsonDocument {
  public:
   Document(std::string_view bytes, std::string file, const ImageHeaders& headers)
-      : file_(std::move(file)), headers_(headers) {
-    try {
-      root_ = json::parse(bytes);
-    } catch (const json::parse_error& e) {
-      throw FormatError(file_, std::min<std::size_t>(e.byte, bytes.size()), std::string("not JSON: ") + e.what());
-    } catch (const json::out_of_range& e) { throw FormatError(file_, 0, std::string("not JSON: ") + e.what()); }
+      : JsonDocument(bytes, std::move(file)), headers_(headers) {
     if (!root_.is_object()) fail("the document", "must be an object");
   }
 
@@ -37,22 +32,13 @@ class Document {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& place, const std::string& what) const {
-    throw FormatError(file_, 0, place + " " + what);
-  }
-
   /// Of the frame, else of the document.
   const json* find(const json& frame, const char* key) const {
     for (const json* in : {&frame, &root_})
       if (const auto found = in->find(key); found != in->end() && !found->is_null()) return &*found;
     return nullptr;
   }
-  double number(const json& value, const std::string& place) const {
-    if (!value.is_number()) fail(place, "must be a number");
-    const double x = value.get<double>();
-    if (!std::isfinite(x)) fail(place, "must be finite");
-    return x;
-  }
+  using JsonDocument::number;
   std::optional<double> number(const json& frame, const char* key, const std::string& place) const {
     const json* value = find(frame, key);
     if (!value) return std::nullopt;
@@ -77,33 +63,16 @@ class Document {
     const auto matrix = f.find("transform_matrix");
     if (matrix == f.end() || !matrix->is_array() || (matrix->size() != 4 && matrix->size() != 3))
       fail(place, "must have 4 rows, or 3");
-    double m[3][4];
+    std::array<double, 9> rotation{};
+    std::array<double, 3> centre{};
     for (std::size_t i = 0; i < 3; ++i) {
       const json& row = (*matrix)[i];
       if (!row.is_array() || row.size() != 4) fail(place, "must have 4 numbers a row");
-      for (std::size_t k = 0; k < 4; ++k) m[i][k] = number(row[k], place);
+      // y and z of the camera are ours the other way.
+      for (std::size_t k = 0; k < 3; ++k) rotation[3 * i + k] = (k == 0 ? 1 : -1) * number(row[k], place);
+      centre[i] = number(row[3], place);
     }
-    constexpr double rounding = 1e-3;  // of matrices that are printed with few digits
-    for (std::size_t i = 0; i < 3; ++i)
-      for (std::size_t k = 0; k < 3; ++k) {
-        double dot = 0;
-        for (std::size_t j = 0; j < 3; ++j) dot += m[j][i] * m[j][k];
-        if (!(std::abs(dot - (i == k)) < rounding)) fail(place, "is no rotation and translation");
-      }
-    const double determinant = m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) -
-                               m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
-                               m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
-    if (determinant < 0) fail(place, "is a reflection");
-    // Its transpose is the way back, and y and z of the camera are ours the other way.
-    std::array<double, 9> rotation{};
-    for (std::size_t i = 0; i < 3; ++i)
-      for (std::size_t k = 0; k < 3; ++k) rotation[3 * i + k] = (i == 0 ? 1 : -1) * m[k][i];
-    image.rotation = rotation_quaternion(rotation);
-    const auto w = world_to_camera(image);  // of the rotation, with its rounding removed
-    for (std::size_t i = 0; i < 3; ++i) {
-      image.translation[i] = -(w[4 * i] * m[0][3] + w[4 * i + 1] * m[1][3] + w[4 * i + 2] * m[2][3]);
-      if (!std::isfinite(image.translation[i])) fail(place, "has a translation beyond f64");
-    }
+    set_pose(image, rotation, centre, place);
   }
 
   bool fisheye(const json& f, const std::string& place) const {
@@ -186,9 +155,7 @@ class Document {
     return at->second;
   }
 
-  std::string file_;
   const ImageHeaders& headers_;
-  json root_{};
   Reconstruction result_{};
   std::set<std::string> names_{};
   std::map<std::vector<double>, std::int64_t> cameras_{};

@@ -67,11 +67,16 @@ TEST(Image, PngRoundTrips) {
     write_png(temp / "x.png", image);
     EXPECT_TRUE(read_image(temp / "x.png").identical(image)) << c;
   }
+  for (const char* name : {"grey16.png", "rgb16.png"}) {
+    const HostTensor image = read_image(image_data(name));
+    write_png(temp / "x.png", image);
+    EXPECT_TRUE(read_image(temp / "x.png").identical(image)) << name;
+  }
   put(temp / "x.png", "old");
   for (const HostTensor& bad :
-       {HostTensor(DType::u16, {2, 2, 3}), HostTensor(DType::u8, {2, 2}), HostTensor(DType::u8, {2, 2, 5}),
+       {HostTensor(DType::f32, {2, 2, 3}), HostTensor(DType::u8, {2, 2}), HostTensor(DType::u8, {2, 2, 5}),
         HostTensor(DType::u8, {0, 2, 3}), HostTensor(DType::u8, {2, 2, 0})})
-    expect_error<ArgumentError>([&] { write_png(temp / "x.png", bad); }, "a PNG image is u8[height, width, 1 to 4]");
+    expect_error<ArgumentError>([&] { write_png(temp / "x.png", bad); }, "a PNG image is u8 or u16[height, width, 1 to 4]");
   expect_error<ArgumentError>([&] { write_png(temp / "x.png", HostTensor(DType::u8, {1, 2000000, 1})); },
                               "PNG cannot hold");
   EXPECT_EQ(get(temp / "x.png"), "old");

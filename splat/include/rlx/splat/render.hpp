@@ -27,6 +27,9 @@ struct RenderOptions {
   /// Entries of the tiles' lists, of all images together. A number: what is more is a NumericalError. A symbol of the
   /// graph's own, with a bound (-1: none is known): the lists are as long as they come out.
   Dim entries = 0, bound = -1;
+  /// Of a number of entries: Gaussians whose entries come after these are left out instead, and Rendered::wanted says
+  /// how many entries there would have been. For callers who would rather see that than lose what was computed.
+  bool cut = false;
 };
 
 struct Rendered {
@@ -34,10 +37,12 @@ struct Rendered {
   Value alpha;  ///< [c, height, width]
   Projected projected;
   Rasterized rasterized;
+  Value wanted;  ///< i64 scalar, with RenderOptions::cut.
 };
 /// A probe, zeros [c, n, 2], gets as its cotangent the sums over pixels of the magnitudes of the gradient of the
-/// projected means.
-RLX_API Rendered render(const Gaussians& g, const Cameras& cameras, const RenderOptions& options, Value probe = {});
+/// projected means; a shift, zeros [c, n, 2] added to those means, gets the gradient itself.
+RLX_API Rendered render(const Gaussians& g, const Cameras& cameras, const RenderOptions& options, Value probe = {},
+                        Value shift = {});
 
 struct Images {
   Value image;  ///< [c, height, width, 3 or 4]

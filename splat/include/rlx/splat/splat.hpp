@@ -1,5 +1,7 @@
-// 3D Gaussian splatting: the operators of the family for graphs.
+// 3D Gaussian splatting: the operators of the family for graphs, and pictures of scenes without one.
 #pragma once
 #include <rlx/splat/build.hpp>
 #include <rlx/splat/register.hpp>
 #include <rlx/splat/render.hpp>
+#include <rlx/splat/renderer.hpp>
+#include <rlx/splat/viewpoint.hpp>

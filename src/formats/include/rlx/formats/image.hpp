@@ -28,7 +28,7 @@ RLX_API ImageHeader read_image_header(const std::string& path);
 /// f32, 0 to 1, of u8 or u16. Throws ArgumentError for other types.
 RLX_API HostTensor unit_floats(const HostTensor& image);
 
-/// `image`: u8. Throws ArgumentError for other types, shapes that are no image, and an image without pixels. The file
+/// `image`: u8 or u16. Throws ArgumentError for other types, shapes that are no image, and an image without pixels. The file
 /// is replaced whole or not at all.
 RLX_API void write_png(const std::string& path, const HostTensor& image);
 

@@ -1,0 +1,76 @@
+#include <rlx/ir/error.hpp>
+#include <rlx/splat/capture.hpp>
+#include <rlx/splat/viewpoint.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <numbers>
+
+#include "splat/random.hpp"
+
+namespace rlx::splat {
+
+namespace {
+
+constexpr std::uint64_t point_numbers = 1;  // The purpose of random numbers.
+
+std::vector<formats::PosedImage> poses_around(const Ball& ball, double distance, int views) {
+  const double turn = std::numbers::pi * (3 - std::sqrt(5.0));
+  std::vector<formats::PosedImage> poses;
+  for (int i = 0; i < views; ++i) {
+    const double height = 1 - (2 * i + 1.0) / views, across = std::sqrt(1 - height * height), angle = turn * i;
+    const Vector3 from{ball.centre[0] + distance * across * std::cos(angle), ball.centre[1] + distance * height,
+                       ball.centre[2] + distance * across * std::sin(angle)};
+    poses.push_back(look_at(from, ball.centre));
+    char name[32];
+    std::snprintf(name, sizeof name, "%04d.png", i);
+    poses.back().name = name;
+    poses.back().id = static_cast<std::uint32_t>(i + 1);
+  }
+  return poses;
+}
+
+formats::SparsePoints points_of(const formats::GaussianCloud& scene, double noise, std::uint64_t seed) {
+  constexpr double basis = 0.28209479177387814;  // The harmonic of degree 0.
+  const std::int64_t n = scene.size(), row = 3 * formats::sh_coefficients(scene.sh_degree);
+  Random random(seed, point_numbers);
+  formats::SparsePoints p;
+  p.positions = HostTensor(DType::f64, {n, 3});
+  p.colours = HostTensor(DType::u8, {n, 3});
+  p.errors = HostTensor(DType::f64, {n});
+  p.track_offsets.assign(static_cast<std::size_t>(n) + 1, 0);
+  const auto positions = p.positions.as_mutable<double>();
+  for (std::int64_t i = 0; i < n; ++i) {
+    p.ids.push_back(static_cast<std::uint64_t>(i + 1));
+    for (std::int64_t k = 0; k < 3; ++k) {
+      positions[static_cast<std::size_t>(3 * i + k)] = scene.means.get_f64(3 * i + k) + noise * random.normal();
+      p.colours.set_f64(3 * i + k, std::round(255 * std::clamp(0.5 + basis * scene.sh.get_f64(i * row + k), 0.0, 1.0)));
+    }
+  }
+  return p;
+}
+
+}  // namespace
+
+Capture capture_scene(const formats::GaussianCloud& scene, const SyntheticCapture& o) {
+  check(scene);
+  if (scene.size() == 0) throw ArgumentError("a capture of a scene without Gaussians");
+  if (o.views < 1) throw ArgumentError("a capture of " + std::to_string(o.views) + " views");
+  if (!(o.distance >= 0) || !(o.point_noise >= 0))
+    throw ArgumentError("the distance of a capture and the noise of its points are not negative");
+  const Ball ball = ball_around(scene);
+  const formats::Camera camera = pinhole_camera(o.width, o.height, o.field_of_view);
+  const double distance = o.distance > 0 ? o.distance : framing_distance(ball, camera);
+
+  Capture c;
+  auto& r = c.reconstruction;
+  r.cameras = {camera};
+  r.images = poses_around(ball, distance, o.views);
+  r.points = points_of(scene, o.point_noise * ball.radius, o.seed);
+  const Renderer draw(scene, {.mode = o.mode, .background = o.background, .device = o.device});
+  for (const formats::PosedImage& pose : r.images) c.images.push_back(unit_bytes(draw(r.cameras[0], pose)));
+  return c;
+}
+
+}  // namespace rlx::splat

@@ -1,0 +1,149 @@
+#include <rlx/formats/colmap.hpp>
+#include <rlx/formats/image.hpp>
+#include <rlx/formats/transforms_json.hpp>
+#include <rlx/formats/undistort.hpp>
+#include <rlx/ir/error.hpp>
+#include <rlx/splat/capture.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+
+namespace rlx::splat {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Found {
+  formats::Reconstruction reconstruction;
+  fs::path images;
+};
+
+bool holds_model(const fs::path& folder) {
+  return fs::exists(folder / "cameras.bin") || fs::exists(folder / "cameras.txt");
+}
+
+Found read_poses(const fs::path& path, const std::string& images) {
+  const fs::path beside = images;
+  if (path.extension() == ".json")
+    return {formats::read_transforms_json(path.string()), images.empty() ? path.parent_path() : beside};
+  for (const char* below : {".", "sparse/0", "sparse"}) {
+    const fs::path folder = path / below;
+    if (!holds_model(folder)) continue;
+    Found f{formats::read_colmap(folder.lexically_normal().string()), beside};
+    if (!images.empty()) return f;
+    // The photographs lie in `images`, beside the model or beside the folders that it lies in.
+    fs::path at = fs::absolute(folder).lexically_normal();
+    for (int up = 0; up < 4; ++up, at = at.parent_path())
+      if (fs::is_directory(at / "images")) {
+        f.images = at / "images";
+        return f;
+      }
+    throw ArgumentError("there is no folder \"images\" in " + path.string() +
+                        " or above it: name the one of the images");
+  }
+  if (fs::exists(path / "transforms.json")) return read_poses(path / "transforms.json", images);
+  throw ArgumentError(path.string() +
+                      " is no capture: expected a transforms.json, or a folder with one, or with a model of COLMAP "
+                      "(cameras.bin or cameras.txt, there or in sparse/0)");
+}
+
+/// RGB of any image: grey repeated, what is transparent over the background.
+HostTensor coloured(const HostTensor& image, const std::array<float, 3>& background) {
+  const HostTensor from = formats::unit_floats(image);
+  const std::int64_t channels = from.shape()[2], pixels = from.shape()[0] * from.shape()[1];
+  if (channels == 3) return from;
+  HostTensor out(DType::f32, {from.shape()[0], from.shape()[1], 3});
+  const float* in = from.as<float>().data();
+  float* to = out.as_mutable<float>().data();
+  for (std::int64_t p = 0; p < pixels; ++p, in += channels)
+    for (std::size_t c = 0; c < 3; ++c) {
+      const float value = in[channels > 2 ? c : 0], alpha = channels % 2 == 0 ? in[channels - 1] : 1;
+      *to++ = alpha * value + (1 - alpha) * background[c];
+    }
+  return out;
+}
+
+/// Along one axis of [rows, size, row]: each new element is the mean of the old ones that it covers, with parts.
+std::vector<float> shrunk(const std::vector<float>& x, std::int64_t rows, std::int64_t size, std::int64_t row,
+                          std::int64_t wanted) {
+  std::vector<float> out(static_cast<std::size_t>(rows * wanted * row));
+  const double ratio = static_cast<double>(size) / static_cast<double>(wanted);
+  for (std::int64_t k = 0; k < wanted; ++k) {
+    const double from = static_cast<double>(k) * ratio, to = static_cast<double>(k + 1) * ratio;
+    for (auto i = static_cast<std::int64_t>(from); i < std::min(size, static_cast<std::int64_t>(std::ceil(to))); ++i) {
+      const double part = std::min(to, static_cast<double>(i + 1)) - std::max(from, static_cast<double>(i));
+      const auto weight = static_cast<float>(part / ratio);
+      for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t j = 0; j < row; ++j)
+          out[static_cast<std::size_t>((r * wanted + k) * row + j)] +=
+              weight * x[static_cast<std::size_t>((r * size + i) * row + j)];
+    }
+  }
+  return out;
+}
+
+HostTensor scaled(const HostTensor& image, std::int64_t height, std::int64_t width) {
+  const std::int64_t h = image.shape()[0], w = image.shape()[1];
+  if (h == height && w == width) return image;
+  std::vector<float> x(image.as<float>().begin(), image.as<float>().end());
+  x = shrunk(shrunk(x, h, w, 3, width), 1, h, width * 3, height);
+  HostTensor out(DType::f32, {height, width, 3});
+  std::ranges::copy(x, out.as_mutable<float>().begin());
+  return out;
+}
+
+/// The same rays in an image of another size.
+formats::Camera scaled(formats::Camera c, double scale) {
+  const auto smaller = [&](std::int64_t size) {
+    return std::max<std::int64_t>(1, std::llround(static_cast<double>(size) * scale));
+  };
+  const std::int64_t width = smaller(c.width), height = smaller(c.height);
+  const double x = static_cast<double>(width) / static_cast<double>(c.width),
+               y = static_cast<double>(height) / static_cast<double>(c.height);
+  auto& p = c.parameters;
+  p = {p[0] * x, p[1] * y, p[2] * x, p[3] * y};
+  c.width = width, c.height = height;
+  return c;
+}
+
+}  // namespace
+
+Capture read_capture(const std::string& path, const CaptureReading& reading) {
+  if (!(reading.scale > 0 && reading.scale <= 1))
+    throw ArgumentError("images are scaled by 0 to 1, not by " + std::to_string(reading.scale));
+  Found found = read_poses(path, reading.images);
+  formats::Reconstruction& r = found.reconstruction;
+  if (r.images.empty()) throw ArgumentError(path + " names no images");
+  std::sort(r.images.begin(), r.images.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  const std::vector<formats::Camera> photographed = r.cameras;
+  for (formats::Camera& c : r.cameras) c = formats::undistorted_camera(c);
+  Capture out;
+  for (formats::PosedImage& pose : r.images) {
+    const auto k = static_cast<std::size_t>(pose.camera);
+    const formats::Camera &taken = photographed[k], &straight = r.cameras[k];
+    const std::string file = (found.images / pose.name).string();
+    HostTensor image = coloured(formats::read_image(file), reading.background);
+    if (image.shape()[0] != taken.height || image.shape()[1] != taken.width)
+      throw FormatError(file, 0,
+                        "an image of " + std::to_string(image.shape()[1]) + " x " + std::to_string(image.shape()[0]) +
+                            " pixels, expected " + std::to_string(taken.width) + " x " + std::to_string(taken.height) +
+                            ", as camera " + std::to_string(taken.id) + " has");
+    const bool bent =
+        taken.model != formats::CameraModel::pinhole && taken.model != formats::CameraModel::simple_pinhole;
+    if (bent) image = formats::undistort_image(image, taken, straight);
+    const formats::Camera smaller = scaled(straight, reading.scale);
+    out.images.push_back(unit_bytes(scaled(image, smaller.height, smaller.width)));
+    pose.observations.clear();  // Of pixels that are no more.
+  }
+  for (formats::Camera& c : r.cameras) c = scaled(c, reading.scale);
+  r.points.tracks.clear();
+  std::fill(r.points.track_offsets.begin(), r.points.track_offsets.end(), 0);
+  out.reconstruction = std::move(r);
+  check(out);
+  return out;
+}
+
+}  // namespace rlx::splat

@@ -1,0 +1,179 @@
+#include "splat/train/checkpoint.hpp"
+
+#include <rlx/formats/hdf5.hpp>
+#include <rlx/ir/error.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <sstream>
+
+namespace rlx::splat::train {
+
+namespace {
+
+constexpr std::int64_t version = 1;
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t more) { return (hash ^ more) * 0x100000001b3u; }
+
+std::uint64_t hash_of(const Capture& c) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  const auto number = [&](double x) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &x, sizeof bits);
+    hash = mixed(hash, bits);
+  };
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    for (const double x : c.camera(i).parameters) number(x);
+    for (const double x : c.pose(i).rotation) number(x);
+    for (const double x : c.pose(i).translation) number(x);
+    hash = mixed(hash, c.images[i].content_hash());
+  }
+  return mixed(hash, c.reconstruction.points.positions.content_hash());
+}
+
+HostTensor bytes_of(const std::string& text) {
+  HostTensor t(DType::u8, {static_cast<std::int64_t>(text.size())});
+  if (!text.empty()) std::memcpy(t.mutable_data(), text.data(), text.size());
+  return t;
+}
+
+HostTensor integers_of(const std::vector<std::int64_t>& values) {
+  HostTensor t(DType::i64, {static_cast<std::int64_t>(values.size())});
+  std::copy(values.begin(), values.end(), t.as_mutable<std::int64_t>().begin());
+  return t;
+}
+
+/// Reads a file of datasets; what is not there or not of the type is an error that names it.
+class Reader {
+ public:
+  explicit Reader(const std::string& path) : path_(path), names_(formats::list_hdf5(path)) {}
+
+  [[noreturn]] void fail(const std::string& what) const { throw FormatError(path_, 0, what); }
+  HostTensor operator()(const std::string& name, DType t, const std::vector<std::int64_t>& shape) const {
+    if (std::find(names_.begin(), names_.end(), name) == names_.end())
+      fail("no checkpoint of training: it has no dataset \"" + name + "\"");
+    HostTensor x = formats::read_hdf5(path_, name);
+    bool fits = x.dtype() == t && x.rank() == static_cast<int>(shape.size());
+    for (std::size_t k = 0; fits && k < shape.size(); ++k) fits = shape[k] < 0 || shape[k] == x.shape()[k];
+    if (!fits) fail("the dataset \"" + name + "\" of a checkpoint has not the type or the shape that it must have");
+    return x;
+  }
+
+ private:
+  std::string path_;
+  std::vector<std::string> names_;
+};
+
+void compare(const std::string& path, const std::string& stored, const std::string& wanted) {
+  std::istringstream a(stored), b(wanted);
+  for (std::string x, y;;) {
+    const bool more_a = static_cast<bool>(std::getline(a, x)), more_b = static_cast<bool>(std::getline(b, y));
+    if (!more_a && !more_b) return;
+    if (!more_a) x = "nothing";
+    if (!more_b) y = "nothing";
+    if (x != y) throw ArgumentError(path + " is a checkpoint of another run: it has " + x + ", expected " + y);
+  }
+}
+
+std::string dataset(const char* folder, const char* name) { return std::string("/") + folder + "/" + name; }
+
+}  // namespace
+
+std::string description_of(const TrainOptions& o, const Capture& c) {
+  std::ostringstream out;
+  out.precision(17);
+  const auto line = [&](const char* name, auto value) { out << name << " = " << value << "\n"; };
+  line("steps", o.steps);
+  line("degree", o.degree);
+  line("degree_every", o.degree_every);
+  line("ssim", o.ssim);
+  line("opacity_regularizer", o.opacity_regularizer);
+  line("scale_regularizer", o.scale_regularizer);
+  line("mode", static_cast<int>(o.mode));
+  for (const float x : o.background) line("background", x);
+  line("random_background", o.random_background);
+  const TrainRates& r = o.rates;
+  for (const double x :
+       {r.means, r.last_means, r.quats, r.scales, r.opacities, r.colours, r.harmonics, r.poses, r.exposures})
+    line("rate", x);
+  line("start", static_cast<int>(o.start));
+  line("random_points", o.random_points);
+  line("densification", static_cast<int>(o.densification));
+  line("most", o.most);
+  line("refine_every", o.refine_every);
+  line("refine_from", o.refine_from);
+  line("refine_until", o.refine_until);
+  const AdaptiveOptions& a = o.adaptive;
+  for (const double x : {a.gradient, static_cast<double>(a.absolute), a.split_scale, a.least_opacity, a.largest_scale,
+                         a.largest_radius, static_cast<double>(a.reset_every)})
+    line("adaptive", x);
+  for (const double x : {o.mcmc.growth, o.mcmc.least_opacity, o.mcmc.noise}) line("mcmc", x);
+  line("refine_poses", o.refine_poses);
+  line("exposures", o.exposures);
+  line("hold_out_every", o.hold_out_every);
+  line("seed", o.seed);
+  line("views", c.size());
+  line("capture", hash_of(c));
+  return out.str();
+}
+
+void write_checkpoint(const std::string& path, const Checkpoint& c, const std::string& description) {
+  const State& s = c.state;
+  std::map<std::string, HostTensor> sets;
+  for (std::size_t g = 0; g < groups; ++g) {
+    sets[dataset("values", group_names[g])] = s.values[g];
+    sets[dataset("first", group_names[g])] = s.first[g];
+    sets[dataset("second", group_names[g])] = s.second[g];
+  }
+  for (std::size_t k = 0; k < statistics; ++k) sets[dataset("statistics", statistic_names[k])] = s.statistic[k];
+  sets["/visits"] = s.visits;
+  sets["/run"] = integers_of({version, s.step, s.count});
+  sets["/description"] = bytes_of(description);
+  std::vector<double> loss{c.pending_loss};
+  std::vector<std::int64_t> steps, counts;
+  for (const HistoryEntry& h : c.history)
+    loss.push_back(h.loss), steps.push_back(h.step), counts.push_back(h.gaussians);
+  sets["/history/loss"] = HostTensor::from(DType::f64, {static_cast<std::int64_t>(loss.size())}, loss);
+  sets["/history/steps"] = integers_of(steps);
+  sets["/history/gaussians"] = integers_of(counts);
+  formats::write_hdf5(path, sets);
+}
+
+Checkpoint read_checkpoint(const std::string& path, const std::string& description) {
+  const Reader read(path);
+  const HostTensor run = read("/run", DType::i64, {3}), text = read("/description", DType::u8, {-1});
+  if (run.get_i64(0) != version)
+    read.fail("a checkpoint of version " + std::to_string(run.get_i64(0)) + ", known is " + std::to_string(version));
+  compare(path, std::string(reinterpret_cast<const char*>(text.data()), static_cast<std::size_t>(text.numel())),
+          description);
+  Checkpoint c;
+  State& s = c.state;
+  s.step = run.get_i64(1);
+  s.count = run.get_i64(2);
+  s.visits = read("/visits", DType::f32, {-1});
+  std::int64_t capacity = -1;
+  const std::vector<std::int64_t> shapes[groups] = {{-1, 3},    {-1, 4},     {-1, 3}, {-1},
+                                                    {-1, 1, 3}, {-1, -1, 3}, {-1, 6}, {-1, 12}};
+  for (std::size_t g = 0; g < groups; ++g) {
+    auto shape = shapes[g];
+    if (g >= scene_groups) shape[0] = s.visits.numel();
+    else if (capacity >= 0) shape[0] = capacity;
+    s.values[g] = read(dataset("values", group_names[g]), DType::f32, shape);
+    capacity = s.values[means].shape()[0];
+    s.first[g] = read(dataset("first", group_names[g]), DType::f32, s.values[g].shape());
+    s.second[g] = read(dataset("second", group_names[g]), DType::f32, s.values[g].shape());
+  }
+  for (std::size_t k = 0; k < statistics; ++k)
+    s.statistic[k] = read(dataset("statistics", statistic_names[k]), DType::f32, {capacity});
+  if (s.step < 0 || s.count < 1 || s.count > capacity) read.fail("a checkpoint whose numbers contradict each other");
+  const HostTensor steps = read("/history/steps", DType::i64, {-1});
+  const std::int64_t n = steps.numel();
+  const HostTensor counts = read("/history/gaussians", DType::i64, {n}),
+                   loss = read("/history/loss", DType::f64, {n + 1});
+  c.pending_loss = loss.get_f64(0);
+  for (std::int64_t i = 0; i < n; ++i) c.history.push_back({steps.get_i64(i), loss.get_f64(i + 1), counts.get_i64(i)});
+  return c;
+}
+
+}  // namespace rlx::splat::train

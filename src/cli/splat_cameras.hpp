@@ -1,0 +1,42 @@
+// Which cameras a scene is drawn from: the options of `rlx splat render`.
+#pragma once
+#include <rlx/formats/gaussian_cloud.hpp>
+#include <rlx/formats/reconstruction.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rlx::cli {
+
+/// A PINHOLE camera and where it is.
+struct View {
+  formats::Camera camera;
+  formats::PosedImage pose;
+};
+
+struct Size {
+  std::int64_t width = 0, height = 0;
+};
+/// Of "640x480"; UsageError otherwise.
+Size parse_size(const std::string& text);
+
+struct CameraFlags {
+  std::optional<std::string> file{}, image{}, path{}, eye{}, target{}, up{}, size{};
+  std::optional<double> fov{};
+  std::optional<int> orbit{};
+
+  void add_to(CLI::App& app);
+  /// UsageError for options that exclude each other or are malformed; before anything is read.
+  void check() const;
+  bool sequence() const { return path || orbit; }
+  /// One, or those of a sequence. Lenses are drawn without their distortion.
+  std::vector<View> views(const formats::GaussianCloud& scene) const;
+
+ private:
+  std::vector<View> from_file(const std::string& name) const;
+};
+
+}  // namespace rlx::cli

@@ -1,0 +1,108 @@
+// rlx splat capture SCENE -o FOLDER: images of a known scene and the poses they were made from, as COLMAP would give
+// them.
+#include "json_output.hpp"
+#include "progress.hpp"
+#include "splat.hpp"
+#include "splat_cameras.hpp"
+
+#include <rlx/formats/colmap.hpp>
+#include <rlx/formats/gaussian_file.hpp>
+#include <rlx/formats/image.hpp>
+#include <rlx/ir/error.hpp>
+#include <rlx/splat/capture.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <numbers>
+
+namespace rlx::cli {
+
+namespace {
+
+struct SplatCapture {
+  Context& context;
+  DrawFlags draw{};
+  std::string scene{}, output{}, size = "200x200";
+  std::int64_t random = 0;
+  CLI::Option* random_given = nullptr;
+  int views = 32;
+  double fov = 40, point_noise = 0.01;
+  std::uint64_t seed = 0;
+  bool text = false, raw_axes = false;
+
+  void write(const splat::Capture& capture, const formats::GaussianCloud& cloud) const {
+    const std::filesystem::path folder = output;
+    std::error_code failed;
+    std::filesystem::create_directories(folder / "images", failed);
+    if (failed) throw FormatError(output, 0, "cannot create the folder: " + failed.message());
+    for (std::size_t i = 0; i < capture.size(); ++i)
+      formats::write_png((folder / "images" / capture.pose(i).name).string(), capture.images[i]);
+    formats::write_colmap((folder / "sparse" / "0").string(), capture.reconstruction,
+                          text ? formats::ColmapEncoding::text : formats::ColmapEncoding::binary);
+    if (random > 0) formats::write_gaussians((folder / "scene.ply").string(), cloud);
+  }
+
+  int run() const {
+    draw.check();
+    const Size s = parse_size(size);
+    if (scene.empty() == (random_given->count() == 0)) throw UsageError("capture takes a scene, or --random N");
+    if (!(fov > 0 && fov < 180)) throw UsageError("--fov is between 0 and 180 degrees");
+    if (!(point_noise >= 0)) throw UsageError("--point-noise is not negative");
+    auto progress = std::make_unique<Progress>();
+    progress->stage(random > 0 ? "making a scene" : "reading " + scene);
+    const formats::GaussianCloud cloud =
+        random > 0 ? splat::synthetic_scene(random, seed) : read_scene(scene, raw_axes);
+    const splat::RendererOptions look = draw.options(cloud);
+    progress->stage("drawing " + std::to_string(views) + " views");
+    const splat::Capture capture = splat::capture_scene(cloud, {.views = views,
+                                                                .width = s.width,
+                                                                .height = s.height,
+                                                                .field_of_view = fov * std::numbers::pi / 180,
+                                                                .background = look.background,
+                                                                .mode = look.mode,
+                                                                .point_noise = point_noise,
+                                                                .seed = seed,
+                                                                .device = look.device});
+    progress->stage("writing " + output);
+    write(capture, cloud);
+    progress.reset();
+    if (context.json)
+      print_json({{"output", output},
+                  {"gaussians", cloud.size()},
+                  {"views", capture.size()},
+                  {"width", s.width},
+                  {"height", s.height},
+                  {"points", capture.reconstruction.points.size()}});
+    else
+      std::printf("%s: %d views of %lld Gaussians, %lld x %lld, and %lld points\n", output.c_str(), views,
+                  static_cast<long long>(cloud.size()), static_cast<long long>(s.width),
+                  static_cast<long long>(s.height), static_cast<long long>(capture.reconstruction.points.size()));
+    return 0;
+  }
+};
+
+}  // namespace
+
+void add_splat_capture(CLI::App& splat, Context& context) {
+  auto s = std::make_shared<SplatCapture>(SplatCapture{context});
+  CLI::App* c = add_command(splat, context, "capture",
+                            "Photographs a known scene: a COLMAP folder with images, poses and points.",
+                            [s] { return s->run(); });
+  c->add_option("scene", s->scene, "scene: .ply, .spz or .splat");
+  s->random_given = c->add_option("--random", s->random, "a made-up scene of so many Gaussians, kept as scene.ply")
+                        ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000'000}));
+  c->add_option("-o,--output", s->output, "folder: images/*.png, and the model in sparse/0")->required();
+  c->add_option("--views", s->views, "images, from a sphere around the scene")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  c->add_option("--size", s->size, "of the images: WIDTHxHEIGHT")->capture_default_str();
+  c->add_option("--fov", s->fov, "field of view across the width, degrees")->capture_default_str();
+  c->add_option("--point-noise", s->point_noise, "of the points, in radii of the scene")->capture_default_str();
+  c->add_option("--seed", s->seed, "of the scene that is made up, and of the noise")->capture_default_str();
+  c->add_flag("--text", s->text, "the model as texts");
+  s->draw.add_to(*c);
+  add_axes_flag(*c, s->raw_axes);
+}
+
+}  // namespace rlx::cli

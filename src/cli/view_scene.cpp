@@ -1,0 +1,124 @@
+#include "view_scene.hpp"
+
+#include "splat.hpp"
+
+#include <rlx/ir/error.hpp>
+#include <rlx/splat/viewpoint.hpp>
+
+#include <sys/stat.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace rlx::cli {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the page reads what memory holds");
+
+constexpr std::size_t head_bytes = 64, shape_floats = 12;
+
+bool finite(std::span<const float> values) {
+  for (const float x : values)
+    if (!std::isfinite(x)) return false;
+  return true;
+}
+
+/// The upper triangle of R diag(scales^2) R^T; a quaternion of zero is no rotation.
+void covariance(std::span<const float> log_scales, std::span<const float> quaternion, float* out) {
+  double w = quaternion[0], x = quaternion[1], y = quaternion[2], z = quaternion[3];
+  const double length = std::sqrt(w * w + x * x + y * y + z * z);
+  if (length > 0) w /= length, x /= length, y /= length, z /= length;
+  else w = 1;
+  const double r[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
+                          {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
+                          {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}};
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t k = i; k < 3; ++k) {
+      double sum = 0;
+      for (std::size_t m = 0; m < 3; ++m) sum += r[i][m] * r[k][m] * std::exp(2.0 * log_scales[m]);
+      *out++ = static_cast<float>(sum);
+    }
+}
+
+}  // namespace
+
+std::string view_bytes(const formats::GaussianCloud& cloud) {
+  check(cloud);
+  const auto n = static_cast<std::size_t>(cloud.size());
+  const auto coefficients = static_cast<std::size_t>(3 * formats::sh_coefficients(cloud.sh_degree));
+  const std::size_t stride = (coefficients + 3) / 4;
+  const auto means = cloud.means.as<float>(), scales = cloud.log_scales.as<float>(),
+             quaternions = cloud.quaternions.as<float>(), logits = cloud.opacity_logits.as<float>(),
+             sh = cloud.sh.as<float>();
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < n; ++i)
+    if (finite(means.subspan(3 * i, 3)) && finite(scales.subspan(3 * i, 3)) && finite(quaternions.subspan(4 * i, 4)) &&
+        !std::isnan(logits[i]) && finite(sh.subspan(coefficients * i, coefficients)))
+      kept.push_back(i);
+
+  std::string bytes(head_bytes + 4 * kept.size() * (shape_floats + 4 * stride), '\0');
+  const splat::Ball ball = splat::ball_around(cloud);
+  const std::uint32_t words[] = {0x56584c52,
+                                 1,
+                                 static_cast<std::uint32_t>(kept.size()),
+                                 static_cast<std::uint32_t>(cloud.sh_degree),
+                                 static_cast<std::uint32_t>(stride),
+                                 cloud.antialiased ? 1u : 0u};
+  const float place[] = {static_cast<float>(ball.centre[0]), static_cast<float>(ball.centre[1]),
+                         static_cast<float>(ball.centre[2]), static_cast<float>(ball.radius)};
+  std::memcpy(bytes.data(), words, sizeof words);
+  std::memcpy(bytes.data() + 32, place, sizeof place);
+  char* out = bytes.data() + head_bytes;
+  for (const std::size_t i : kept) {
+    float shape[shape_floats] = {means[3 * i], means[3 * i + 1], means[3 * i + 2], 1 / (1 + std::exp(-logits[i]))};
+    covariance(scales.subspan(3 * i, 3), quaternions.subspan(4 * i, 4), shape + 4);
+    std::memcpy(out, shape, sizeof shape);
+    out += sizeof shape;
+  }
+  for (const std::size_t i : kept) {
+    std::memcpy(out, &sh[coefficients * i], 4 * coefficients);
+    out += 16 * stride;
+  }
+  return bytes;
+}
+
+LiveScene::LiveScene(const std::string& path, bool raw_axes) : file_(path), raw_axes_(raw_axes) {
+  std::error_code ignored;
+  const bool folder = std::filesystem::is_directory(path, ignored);
+  if (folder) file_ = (std::filesystem::path(path) / "scene.ply").string();
+  if (folder && !std::filesystem::exists(file_, ignored)) return;
+  read();
+}
+
+std::optional<LiveScene::Stamp> LiveScene::stamp() const {
+  struct ::stat s{};
+  if (::stat(file_.c_str(), &s) != 0) return std::nullopt;
+  return Stamp{s.st_mtim.tv_sec, s.st_mtim.tv_nsec, s.st_size, s.st_ino};
+}
+
+void LiveScene::read() {
+  const auto before = stamp();  // Of a file that is replaced meanwhile the next look finds another.
+  const formats::GaussianCloud cloud = read_scene(file_, raw_axes_);
+  auto bytes = std::make_shared<const std::string>(view_bytes(cloud));
+  std::uint32_t kept = 0;
+  std::memcpy(&kept, bytes->data() + 8, sizeof kept);
+  state_ = {state_.version + 1, std::move(bytes), kept, cloud.size() - kept, {}};
+  stamp_ = before;
+}
+
+ViewState LiveScene::look() {
+  const std::lock_guard lock(mutex_);
+  const auto now = stamp();
+  if (!now || now == stamp_) return state_;  // none: before the first scene
+  try {
+    read();
+  } catch (const std::exception& e) {
+    state_.error = e.what();
+    stamp_ = now;
+  }
+  return state_;
+}
+
+}  // namespace rlx::cli
