@@ -106,13 +106,9 @@ class Peak {
     return static_cast<double>(c.n) * flops_ * threads / t * 1e-9;
   }
 
-  /// Of the first moments, before the clock, which what reads memory lowers, has risen again: the fastest of four
-  /// slices of some 50 us, since the first one finds cold caches.
-  double rate_at_once(int threads) const {
-    double best = 0;
-    for (int i = 0; i < 4; ++i) best = std::max(best, rate(1e7, threads));
-    return best;
-  }
+  /// Of the first 25 us or so, before the clock, which loads beside multiply-adds lower, has risen again.
+  double rate_at_once(int threads) const { return rate(slice(), threads); }
+  double slice() const { return 15000 * flops_; }  ///< What that time takes.
 
  private:
   static constexpr int chains = 12;
@@ -212,6 +208,8 @@ std::string label(DType in, DType out, std::int64_t n, int threads) {
   return s + "_" + std::to_string(n) + "_threads" + std::to_string(threads);
 }
 
+constexpr double no_goal = 0;
+
 struct Setting {
   const emit_llvm::Machine& machine;
   std::string processor;
@@ -250,40 +248,47 @@ void measure_narrow(DType in, DType out, std::int64_t n, double goal, const Sett
   row(label(in, out, n, s.threads) + "_vs_f32", mine, rival, in == DType::i8 ? "GOP/s" : "GFLOP/s", goal, s.processor);
 }
 
-/// What bounds a product: the microkernel alone, on packed operands that stay in a level of cache; and, where they stay
-/// in the first, how far the peak itself falls at the clock that loads beside multiply-adds leave.
+/// What bounds a product: the microkernel alone, on packed operands that stay in a level of cache. Against the peak
+/// over times so long that each side has the clock that its power allows; and in turn with it in slices of some 25 us,
+/// too short for the clock to move, which leaves what instructions cost. Then how far the peak itself falls in these.
 void measure_microkernel(DType t, int level, double goal, const Setting& s) {
   const cpu::Microkernel& k = cpu::microkernel(cpu::packed_kind(t, s.machine), s.machine);
-  const std::int64_t units = level == 1 ? 96 : 512, strip = units * k.mr * k.unit_bytes,
+  const std::int64_t units = level == 1 ? 168 : 4096 / k.unit_bytes, strip = units * k.mr * k.unit_bytes,
                      panel = units * k.nr * k.unit_bytes, panels = level,
                      strips = level == 1 ? 1 : std::max<std::int64_t>(1, cpu::l2_bytes() / 4 / strip);
   Memory a(strip * strips), b(panel * panels), c(static_cast<std::int64_t>(k.mr) * k.nr * k.unit_bytes);
   std::memset(a.at, 0x3c, static_cast<std::size_t>(strip * strips));  // small numbers, in f32 and in f64
   std::memset(b.at, 0x3c, static_cast<std::size_t>(panel * panels));
   const Peak peak(t == DType::f64, s.machine);
-  // Long enough that the clock is the one that the peak was taken at.
-  const std::int64_t turns = 1 + 500000000 / (units * k.mr * k.nr * strips * panels);
-  const double flops = 2.0 * static_cast<double>(units * k.mr * k.nr * strips * panels * turns);
-  const auto once = [&] {
-    for (std::int64_t j = 0; j < panels * turns; ++j)
-      for (std::int64_t i = 0; i < strips; ++i)
-        k.runs[k.nr / k.lanes - 1](units, static_cast<std::byte*>(a.at) + i * strip,
-                                   static_cast<std::byte*>(b.at) + j % panels * panel, c.at, k.nr, 0, b.at);
+  std::int64_t tile = 0;  // goes on where it was
+  const auto rate_of = [&](double flops) {
+    const double each = 2.0 * static_cast<double>(units * k.mr * k.nr);
+    const auto tiles = static_cast<std::int64_t>(std::ceil(flops / each));
+    const double t = seconds(1, [&] {
+      for (const std::int64_t end = tile + tiles; tile < end; ++tile)
+        k.runs[k.nr / k.lanes - 1](units, static_cast<std::byte*>(a.at) + tile % strips * strip,
+                                   static_cast<std::byte*>(b.at) + tile / strips % panels * panel, c.at, k.nr, 0, b.at);
+    });
+    return each * static_cast<double>(tiles) / t * 1e-9;
   };
-  std::vector<double> mine, rate, hot;
-  once();
+  constexpr double slow = 1e9;
+  std::vector<double> mine, rate, sliced, sliced_peak;
+  rate_of(slow);
   for (int i = 0; i < s.rounds; ++i) {
-    const double before = peak.rate(flops, 1);
-    mine.push_back(flops / seconds(1, once) * 1e-9);
-    hot.push_back(peak.rate_at_once(1));
-    rate.push_back((before + peak.rate(flops, 1)) / 2);
+    const double before = peak.rate(slow, 1);
+    mine.push_back(rate_of(slow));
+    rate.push_back((before + peak.rate(slow, 1)) / 2);
+  }
+  for (int i = 0; i < 100 * s.rounds; ++i) {
+    sliced.push_back(rate_of(peak.slice()));
+    sliced_peak.push_back(peak.rate_at_once(1));
   }
   const std::string name = "matmul_" + std::string(rlx::name(t)) + "_microkernel_" + std::to_string(k.mr) + "x" +
                            std::to_string(k.nr) + "_in_l" + std::to_string(level);
   row(name + "_vs_peak", mine, rate, "GFLOP/s", goal, s.processor);
-  row(name + "_vs_peak_at_its_clock", mine, hot, "GFLOP/s", goal, s.processor);
-  if (level == 1)
-    row("fma_peak_" + std::string(rlx::name(t)) + "_after_loads_vs_rested", hot, rate, "GFLOP/s", 1, s.processor);
+  row(name + "_vs_peak_at_one_clock", sliced, sliced_peak, "GFLOP/s", goal, s.processor);
+  row("fma_peak_" + std::string(rlx::name(t)) + "_in_turn_with_it_vs_alone", {median(sliced_peak)}, {median(rate)},
+      "GFLOP/s", no_goal, s.processor);
 }
 
 }  // namespace

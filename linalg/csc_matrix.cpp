@@ -1,6 +1,7 @@
 #include "linalg/csc_matrix.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <rlx/ir/error.hpp>
@@ -35,6 +36,32 @@ void check_csr(const std::string& op, const CsrView<T, Index>& a) {
 }
 
 namespace {
+
+/// Set in the sign: that x is zero, and that it is not finite, whose exponent overflows into it.
+struct Flags {
+  std::uint64_t zero, not_finite;
+};
+Flags flags_of(double x) {
+  constexpr std::uint64_t size = ~std::uint64_t{0} >> 1, exponent = std::uint64_t{0x7ff} << 52,
+                          least = std::uint64_t{1} << 52;
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  return {(bits & size) - 1, (bits & exponent) + least};
+}
+Flags flags_of(std::complex<double> x) {
+  const Flags re = flags_of(x.real()), im = flags_of(x.imag());
+  return {re.zero & im.zero, re.not_finite | im.not_finite};
+}
+
+/// Whether none is zero and all are finite.
+template <class T>
+bool is_plain(const std::vector<T>& values) {
+  std::uint64_t signs = 0;
+  for (const T& v : values) {
+    const Flags f = flags_of(v);
+    signs |= f.zero | f.not_finite;
+  }
+  return static_cast<std::int64_t>(signs) >= 0;
+}
 
 /// Sums neighbours of the same row, drops zeros, refuses what is not finite; `m` is sorted within its columns.
 template <class T, class Index>
@@ -92,12 +119,8 @@ CscMatrix<T, To> to_csc_transposed(const std::string& op, const CsrView<T, Index
                      {a.row_offsets.begin(), a.row_offsets.end()},
                      {a.columns.begin(), a.columns.end()},
                      {a.values.begin(), a.values.end()}};
-  bool sorted = true;
-  for (std::int64_t i = 0; i < a.rows; ++i)
-    for (To k = m.start[i] + 1; k < m.start[i + 1]; ++k) sorted &= m.row[k - 1] < m.row[k];
-  bool plain = sorted;  // Neither zeros nor what is not finite.
-  for (const T& v : m.value) plain &= is_finite(v) & (v != T{});
-  if (plain) return m;
+  const bool sorted = lines_ascend<To>(m.start, m.row);
+  if (sorted && is_plain(m.value)) return m;
   if (!sorted) {
     std::vector<std::pair<To, T>> line;
     for (std::int64_t i = 0; i < a.rows; ++i) {

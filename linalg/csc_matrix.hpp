@@ -1,5 +1,6 @@
 // An owned compressed sparse column matrix: the form in which libraries of factorizations take one.
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,19 @@ struct CscMatrix {
   std::vector<T> value;
   std::int64_t nnz() const noexcept { return static_cast<std::int64_t>(row.size()); }
 };
+
+/// Whether positions ascend within each line, whose parts of `positions` the offsets delimit. In one pass over all of
+/// them, since lines are short and of many lengths, which no processor foresees: a position that does not ascend must
+/// be a line's first.
+template <class Index>
+bool lines_ascend(std::span<const Index> offsets, std::span<const Index> positions) {
+  std::size_t falls = 0, between = 0;
+  for (std::size_t k = 1; k < positions.size(); ++k) falls += positions[k - 1] >= positions[k];
+  for (std::size_t i = 1; i < offsets.size(); ++i)
+    if (const auto k = static_cast<std::size_t>(offsets[i]); offsets[i] != offsets[i - 1] && k < positions.size())
+      between += positions[k - 1] >= positions[k];
+  return falls == between;
+}
 
 /// Throws ArgumentError where offsets or columns of `a` do not describe a matrix. `op` names the operator in the
 /// message.

@@ -71,13 +71,9 @@ template <class T, class Index>
 HostSparse to_host(const CsrView<T, Index>& a) {
   check_csr("solver", a);
   const auto at = [](auto i) { return static_cast<std::size_t>(i); };
-  bool sorted = true;
-  for (std::int64_t r = 0; r < a.rows && sorted; ++r)
-    for (Index k = a.row_offsets[at(r)] + 1; k < a.row_offsets[at(r + 1)]; ++k)
-      sorted = sorted && a.columns[at(k - 1)] < a.columns[at(k)];
   SparseType type{
       SparseFormat::csr, dtype_of<T>, index_of<Index>, {a.rows, a.cols}, static_cast<std::int64_t>(a.columns.size())};
-  if (sorted)
+  if (lines_ascend(a.row_offsets, a.columns))
     return {type, copied(type.index, a.row_offsets), copied(type.index, a.columns), copied(type.dtype, a.values)};
   std::vector<Index> offsets{0}, columns, order;
   std::vector<T> values;

@@ -281,7 +281,10 @@ TEST(EmitLlvm, Contraction) {
     const Value twice = k.mul(x, y);
     k.store(3, i, k.add(twice, twice));
   });
-  const HostTensor x = random_tensor(DType::f32, n, 11), y = random_tensor(DType::f32, n, 12);
+  HostTensor x = random_tensor(DType::f32, n, 11), y = random_tensor(DType::f32, n, 12);
+  // A product halfway between two floats, which the square, too small for a double beside it, takes past the middle.
+  x.as_mutable<float>()[1] = -0x1.001p60f;
+  y.as_mutable<float>()[1] = 0x1.001p0f;
   const auto r = run_everywhere(p, {x, y, HostTensor(DType::f32, {n}), HostTensor(DType::f32, {n})});
   const float c = y.as<float>()[0];
   for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {

@@ -93,5 +93,18 @@ TEST(Prefetch, Chunks) {
   EXPECT_EQ(count_of(text, "call void @llvm.prefetch"), 4);
 }
 
+// Segments ask for what lies ahead of each; so do their sums, to be written.
+TEST(Prefetch, SumsOfSegments) {
+  Program p;
+  const auto bound = [](const Body& k, Value i) { return k.convert(k.load(0, i), DType::i64); };
+  p.kernel({large}, {p.buffer(DType::i32, large + 1), p.buffer(DType::f32, large), p.buffer(DType::f32, large)}, 1,
+           [&](const Body& k) {
+             const Value i = k.index[0], zero = k.number(DType::f32, 0);
+             k.store(2, i, k.sum(bound(k, i), bound(k, k.plus(i, 1)), zero, [&](Value j) { return k.load(1, j); }));
+           });
+  EXPECT_EQ(distances(p), (std::vector<std::int64_t>{512}));
+  EXPECT_EQ(count_of(emit_llvm::emit_text(p.graph(), machine, true), "i32 1, i32 3, i32 1)"), 1);
+}
+
 }  // namespace
 }  // namespace rlx

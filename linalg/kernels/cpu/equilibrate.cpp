@@ -28,11 +28,13 @@ double power_of_two(Log exponent) {
 }
 
 /// log2 of a positive number within 0.09, by its exponent and the chord over its mantissa.
-Log rough_log2(double size) {
+constexpr Log log2_of_normal(double size) {
   constexpr int mantissa_bits = 52, bias = 1023;
-  const auto bits = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(size) >> (mantissa_bits - fraction_bits));
-  if (bits < one) return static_cast<Log>(std::floor(std::log2(size) * one));  // subnormal
-  return static_cast<Log>(bits - bias * one);
+  return static_cast<Log>(std::bit_cast<std::uint64_t>(size) >> (mantissa_bits - fraction_bits)) - bias * one;
+}
+Log rough_log2(double size) {
+  if (size < std::numeric_limits<double>::min()) return static_cast<Log>(std::floor(std::log2(size) * one));
+  return log2_of_normal(size);
 }
 
 double times_two_powers(double x, double a, double b) {
@@ -48,7 +50,10 @@ std::complex<double> times_two_powers(std::complex<double> x, double a, double b
 template <class T, class Index>
 Scaling equilibrate(const CscMatrix<T, Index>& a, const Scaling* start) {
   std::vector<Log> size(a.value.size());
-  for (std::size_t k = 0; k < size.size(); ++k) size[k] = rough_log2(std::abs(a.value[k]));
+  Log least = std::numeric_limits<Log>::max();
+  for (std::size_t k = 0; k < size.size(); ++k) least = std::min(least, size[k] = log2_of_normal(std::abs(a.value[k])));
+  if (least < log2_of_normal(std::numeric_limits<double>::min()))
+    std::transform(a.value.begin(), a.value.end(), size.begin(), [](T v) { return rough_log2(std::abs(v)); });
   std::vector<Log> row(a.rows), col(a.cols), row_max(a.rows);
   if (start) {
     std::transform(start->row.begin(), start->row.end(), row.begin(), rough_log2);  // exact of powers of two

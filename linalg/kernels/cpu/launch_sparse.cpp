@@ -32,7 +32,9 @@ const SparseFactor<T>& factor_of(const LaunchCall& c) {
 template <class Make>
 void factor(const LaunchCall& c, std::size_t first, std::size_t operand, Make make) {
   FactorOptions options;
-  options.available_bytes = static_cast<double>(available_memory());
+  options.available_bytes = [](double wanted) {
+    return wanted < static_cast<double>(worth_asking) ? wanted : static_cast<double>(available_memory());
+  };
   if (const auto* attrs = c.instance.attrs->get_if<SparseLuAttrs>()) options.lu = attrs->library;
   for_csr(c, first, matrix_of(c, operand), [&]<class T, class Index>(const CsrView<T, Index>& a) {
     const SparseFactor<T>* previous = c.resources.empty() ? nullptr : &factor_of<T>(c);

@@ -12,7 +12,7 @@
 namespace rlx::linalg {
 
 /// Raised whenever a type or a signature of this header, csc_matrix.hpp or csr_view.hpp changes.
-inline constexpr std::uint32_t suitesparse_abi_version = 3;
+inline constexpr std::uint32_t suitesparse_abi_version = 4;
 
 /// too_large: the analysis expects more memory than there is, so nothing was begun. index_overflow: the factors are,
 /// or may be, larger than the index type addresses; the wider one is to be taken.
@@ -25,7 +25,7 @@ struct FactorOutcome {
                            ///< 0, -1 unknown
   std::int64_t step = -1;  ///< the same in the order of elimination
   std::int64_t minor = -1;  ///< not positive definite: order of the first failing leading minor in the given order
-  double wanted_bytes = 0;  ///< too_large
+  double wanted_bytes = 0, available_bytes = 0;  ///< too_large
 };
 
 /// What a library learnt of a pattern: orderings, sizes of the factors, and the storage of a factor that is gone. It
@@ -74,7 +74,7 @@ struct FactorRequest {
   Pivoting pivoting = Pivoting::loose;
   std::shared_ptr<const Analysis> analysis{};  ///< Of the same library, index type and pattern; null: none is at hand.
   bool old_pivots = false;                     ///< Those of an earlier matrix will do.
-  double available_bytes = std::numeric_limits<double>::infinity();
+  double (*available_bytes)(double wanted) = nullptr;  ///< See FactorOptions.
 };
 
 template <class T, class Index>

@@ -44,8 +44,7 @@ void check_structure(const std::string& op, const SuitesparseTable& table, const
   throw NumericalError(op, info, what + " (counted from 1)");
 }
 
-void refuse(const std::string& op, std::string_view provider, const FactorOutcome& outcome,
-            const FactorOptions& options) {
+void refuse(const std::string& op, std::string_view provider, const FactorOutcome& outcome) {
   const std::string by = " (" + std::string(provider) + ", status " + std::to_string(outcome.code) + ")";
   const std::string row = std::to_string(outcome.col + 1), step = std::to_string(outcome.step + 1);
   switch (outcome.status) {
@@ -68,7 +67,7 @@ void refuse(const std::string& op, std::string_view provider, const FactorOutcom
     case FactorStatus::too_large:
       throw MemoryError(op + ": the factors (" + std::string(provider) + ")",
                         static_cast<std::uint64_t>(std::min(outcome.wanted_bytes, 9e18)),
-                        static_cast<std::uint64_t>(options.available_bytes));
+                        static_cast<std::uint64_t>(outcome.available_bytes));
     case FactorStatus::out_of_memory:
       throw DeviceError(std::string(provider), outcome.code, op + ": not enough memory for the factors" + by);
     default:

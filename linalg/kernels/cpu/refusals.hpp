@@ -15,8 +15,7 @@ template <class T, class Index>
 void check_structure(const std::string& op, const SuitesparseTable& table, const CscMatrix<T, Index>& m);
 
 /// Throws what `outcome` says of the transpose of the matrix (of a Hermitian one: the same).
-[[noreturn]] void refuse(const std::string& op, std::string_view provider, const FactorOutcome& outcome,
-                         const FactorOptions& options);
+[[noreturn]] void refuse(const std::string& op, std::string_view provider, const FactorOutcome& outcome);
 
 /// Throws where the matrix is singular to working precision.
 template <class T>

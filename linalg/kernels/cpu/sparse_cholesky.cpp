@@ -39,7 +39,7 @@ std::unique_ptr<SparseFactor<T>> sparse_cholesky(const CsrView<T, Index>& view, 
   std::unique_ptr<ProviderFactor<T>> provided;
   if constexpr (std::is_same_v<T, double>) provided = table.cholmod(upper, request, outcome);
   else provided = table.cholmod_complex(upper, request, outcome);
-  if (!provided) refuse(op, "cholmod", outcome, options);
+  if (!provided) refuse(op, "cholmod", outcome);
   auto factor = std::make_unique<Factor>(std::move(provided), Held::matrix, std::move(scaling), hermitian_norm_1(upper),
                                          "cholesky", "cholmod: the one sparse Cholesky at hand");
   factor->probe();

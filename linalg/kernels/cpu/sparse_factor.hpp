@@ -17,8 +17,9 @@ struct FactorOptions {
   double smallest_rcond = std::numeric_limits<double>::epsilon();
   /// 64-bit indices from the start; else only where 32 bits do not count the entries of the matrix or of its factors.
   bool wide_indices = false;
-  /// Memory that the factors may take: more, by the library's analysis, is a MemoryError before the work begins.
-  double available_bytes = std::numeric_limits<double>::infinity();
+  /// Memory that the factors may take, asked with what the library's analysis expects: more is a MemoryError before
+  /// the work begins. Null: all. A function, since the answer costs as much as a small factorization's tenth.
+  double (*available_bytes)(double wanted) = nullptr;
 };
 
 /// A factorization of one matrix. Immutable: any number of threads may solve with it at once, each call has its

@@ -61,7 +61,7 @@ std::unique_ptr<SparseFactor<T>> factored(const CsrView<T, Given>& view, const F
     FactorOutcome outcome;
     auto provided = make(m, request, outcome);
     if (!provided && outcome.status == FactorStatus::index_overflow) return false;
-    if (!provided) refuse(op, choice.klu ? "klu" : "umfpack", outcome, options);
+    if (!provided) refuse(op, choice.klu ? "klu" : "umfpack", outcome);
     factor = std::make_unique<Factor>(std::move(provided), Held::transpose, scaling, norm, "lu", choice.reason);
     auto [x, b] = factor->probe();
     error = backward_error(m, norm, x, std::move(b));

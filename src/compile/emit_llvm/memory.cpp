@@ -190,7 +190,7 @@ void Kernel::store_element(const KernelBufferRef& b, const Val& at, const Val& x
 
 void Kernel::prefetch(NodeId access, const KernelBufferRef& b, const Val& index, bool write) {
   const auto it = prefetches_.find(access);
-  if (it == prefetches_.end() || index.stride != 1 || lanes_ == 1 || mask_) return;
+  if (it == prefetches_.end() || mask_ || (lanes_ > 1 && index.stride != 1)) return;
   const Prefetch& p = it->second;
   constexpr int line = 64;
   const LLVMTypeRef element = storage_type(ir_, b.dtype);

@@ -241,7 +241,12 @@ KernelPlan plan_kernel(const Graph& g, NodeId id, const Machine& machine) {
       const std::size_t nested = nested_nodes(g, body);
       if (p.lanes == natural && natural <= 16) {
         // Loops over rows: several vectors side by side read longer pieces of each row and add in parallel.
-        const int wider = nested == 0 ? (cost * fill < 16 ? 2 : 1) : nested <= 10 ? 8 : nested <= 20 ? 4 : 1;
+        // Vectors of half a cache line go in pairs besides: each line is then asked for once.
+        const bool half_line = natural * widest < 512;
+        const int wider = nested == 0    ? (cost * fill < 16 || half_line ? 2 : 1)
+                          : nested <= 10 ? 8
+                          : nested <= 20 ? 4
+                                         : 1;
         if (p.last >= 4 * wider * natural) p.lanes *= wider;
       }
       if (p.outer.size() > 0 && p.last >= natural && !p.piecewise &&

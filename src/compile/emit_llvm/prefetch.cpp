@@ -32,6 +32,7 @@ class Finder {
   std::unordered_map<NodeId, Prefetch> run() {
     if (plan_.lanes > 1) accesses(node_.regions[0], {});
     else loops(node_.regions[0]);
+    if (!plan_.loop_lanes.empty()) results();
     std::unordered_map<NodeId, Prefetch> out;
     for (auto& [buffer, places] : places_) {
       const std::int64_t least = ahead * 8 / bit_width(g_.tensor_type(buffer).dtype);
@@ -55,6 +56,20 @@ class Finder {
     NodeId access = -1;
     std::size_t order = 0;
   };
+
+  // What each position of the last dimension, whose loops take lanes, stores beside its neighbour's.
+  void results() {
+    const Region& body = g_.region(node_.regions[0]);
+    const std::size_t dims = plan_.attrs->extents.size();
+    if (dims == 0) return;
+    const LaneForms forms(g_, node_.regions[0], body.arguments[dims - 1]);
+    for (NodeId id : body.nodes) {
+      const Node& n = g_.node(id);
+      if (n.op->name() != "lir.store" || forms.of(n.operands[1]) != LaneForm{LaneForm::Kind::linear, 1}) continue;
+      if (const ValueId buffer = large_buffer(n); buffer >= 0 && !places_.contains(buffer))
+        places_[buffer].push_back({.access = id});
+    }
+  }
 
   // Loops that take lanes.
   void loops(RegionId r) {
@@ -81,14 +96,21 @@ class Finder {
     for (NodeId id : g_.region(r).nodes) {
       const Node& n = g_.node(id);
       if (n.op->name() != "lir.load" && n.op->name() != "lir.store") continue;
-      const auto it = operand_.find(n.operands[0]);
-      if (it == operand_.end() || (plan_.piecewise && it->second == node_.operands.back())) continue;
-      const TensorType& t = g_.tensor_type(it->second);
-      if (bit_width(t.dtype) < 8 || is_complex(t.dtype) || byte_size(t.dtype, t.numel().constant()) < large) continue;
-      std::vector<Place>& all = places_[it->second];
+      const ValueId buffer = large_buffer(n);
+      if (buffer < 0) continue;
+      std::vector<Place>& all = places_[buffer];
       if (all.empty() || all.back().order != place.order) all.push_back(place);
       all.back().access = id;
     }
+  }
+
+  /// The buffer of an access, -1 where it is not one that comes from memory.
+  ValueId large_buffer(const Node& access) const {
+    const auto it = operand_.find(access.operands[0]);
+    if (it == operand_.end() || (plan_.piecewise && it->second == node_.operands.back())) return -1;
+    const TensorType& t = g_.tensor_type(it->second);
+    const bool whole = bit_width(t.dtype) >= 8 && !is_complex(t.dtype);
+    return whole && byte_size(t.dtype, t.numel().constant()) >= large ? it->second : -1;
   }
 
   const Graph& g_;

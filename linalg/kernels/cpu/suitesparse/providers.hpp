@@ -20,8 +20,9 @@ std::shared_ptr<const CircuitAnalysis> klu_analysis(Index n, const Index* start,
 
 /// Refuses what the analysis says cannot fit; true where it did.
 inline bool is_too_large(double wanted_bytes, const FactorRequest& request, FactorOutcome& outcome) {
-  if (wanted_bytes <= request.available_bytes) return false;
-  outcome = {.status = FactorStatus::too_large, .wanted_bytes = wanted_bytes};
+  const double available = request.available_bytes ? request.available_bytes(wanted_bytes) : wanted_bytes;
+  if (wanted_bytes <= available) return false;
+  outcome = {.status = FactorStatus::too_large, .wanted_bytes = wanted_bytes, .available_bytes = available};
   return true;
 }
 

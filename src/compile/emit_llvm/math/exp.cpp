@@ -26,11 +26,10 @@ V scale(V x, Rounded n) {
   return x * as_float(shl(half, mantissa)) * as_float(shl(both - half, mantissa));
 }
 
-ExpParts exp_parts(V x, V low) {
+namespace {
+/// exp_parts of x that is not so large that its n is out of range.
+ExpParts moderate_parts(V x, V low) {
   const bool wide = is_f64(x);
-  const double lowest = wide ? -746.0 : -105.0, highest = wide ? 712.0 : 91.0;  // half of exp(highest) overflows
-  x = select(lt(x, lowest), lowest, x);
-  x = select(gt(x, highest), highest, x);  // NaN passes both
   const Rounded n = round_scaled(x, 1.4426950408889634);
   V r = fma(n.real, -ln2(x).high, x);
   r = fma(n.real, -ln2(x).low, r);
@@ -42,11 +41,29 @@ ExpParts exp_parts(V x, V low) {
            : polynomial(r, {1.0, 1.0, 0.5, 0.166665122, 0.0416661873, 0.00836959947, 0.00139516254});
   return {p, n};
 }
+}  // namespace
+
+ExpParts exp_parts(V x, V low) {
+  const bool wide = is_f64(x);
+  const double lowest = wide ? -746.0 : -105.0, highest = wide ? 712.0 : 91.0;  // half of exp(highest) overflows
+  x = select(lt(x, lowest), lowest, x);
+  x = select(gt(x, highest), highest, x);  // NaN passes both
+  return moderate_parts(x, low);
+}
 
 V exp(V x) { return exp_scaled(x, 0); }
 V exp_scaled(V x, int shift) {
-  const ExpParts e = exp_parts(x);
-  return scale(e.p, shift ? Rounded{e.n.real + shift, e.n.bits + shift} : e.n);
+  const auto anywhere = [&] {
+    const ExpParts e = exp_parts(x);
+    return scale(e.p, shift ? Rounded{e.n.real + shift, e.n.bits + shift} : e.n);
+  };
+  if (x.ir->isa == Isa::avx512) return anywhere();
+  // Without an instruction that scales, a quarter less to do where all results, and their halves, are normal numbers:
+  // nothing is clamped, and the exponent is added as an integer.
+  const V large = any(~le(abs(x), is_f64(x) ? 707.0 : 86.0));
+  const ExpParts e = moderate_parts(x, {});
+  const V normal = as_float(as_bits(e.p) + shl(shift ? e.n.bits + shift : e.n.bits, is_f64(x) ? 52 : 23));
+  return x.ir->if_rarely(large, normal, anywhere);
 }
 
 }  // namespace rlx::emit_llvm::math
