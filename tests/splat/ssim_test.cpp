@@ -1,5 +1,8 @@
 // Structural similarity against its definition, written down as it is: one window after the other, in two dimensions.
+#include "compile/emit_llvm/emit_llvm.hpp"
 #include "references.hpp"
+
+#include <rlx/transform/vjp.hpp>
 
 #include <random>
 
@@ -53,6 +56,42 @@ TEST(Ssim, AgreesWithItsDefinition) {
         EXPECT_NEAR(got[0].get_f64(0), by_definition(x, y, h, w, c, padding == Padding::valid, range), within);
         EXPECT_NEAR(got[1].get_f64(0), 1, within);
       }
+}
+
+// Similarity and gradients of two pairs of images: float64, which is decomposed, against the kernel of every
+// instruction level, whose bits do not depend on the number of threads. Rows of 100 make bands and a rest of a vector.
+TEST(Ssim, TheKernelAgreesWithFloat64) {
+  constexpr std::int64_t h = 100, w = 37, c = 3;
+  std::mt19937_64 words(6);
+  Image x, y;
+  for (std::int64_t i = 0; i < 2 * h * w * c; ++i) {
+    x.push_back(static_cast<double>(words() >> 11) * 0x1p-53);
+    y.push_back(0.5 * x.back() + 0.25);
+  }
+  const auto with = [&](DType t, Padding padding) {
+    const std::vector<HostTensor> in{HostTensor::from(t, {2, h, w, c}, x), HostTensor::from(t, {2, h, w, c}, y)};
+    const Graph g = graph_of(in, [&](Builder&, ValuesIn v) -> Values { return {ssim(v[0], v[1], {padding})}; });
+    std::vector<HostTensor> arguments = in;
+    arguments.push_back(HostTensor::from(t, {2}, std::vector<double>{1, -2}));
+    return run(transform::vjp(g, catalog().operators, {{true, true}, {true}, true}), arguments);
+  };
+  for (const Padding padding : {Padding::same, Padding::valid}) {
+    const auto exact = with(DType::f64, padding), best = with(DType::f32, padding);
+    const auto near = [&](const std::vector<HostTensor>& got) {
+      for (std::size_t k = 0; k < 3; ++k) EXPECT_LE(relative_difference(got[k], exact[k]), 1e-5) << "result " << k;
+    };
+    near(best);
+    for (const char* level : {"generic", "avx2"})
+      if (emit_llvm::best_host_isa() >= emit_llvm::parse_isa(level)) {
+        const Setting setting("RLX_ISA", level);
+        near(with(DType::f32, padding));
+      }
+    for (const char* threads : {"1", "2", "4"}) {
+      const Setting setting("RLX_THREADS", threads);
+      const auto got = with(DType::f32, padding);
+      for (std::size_t k = 0; k < 3; ++k) EXPECT_TRUE(got[k].identical(best[k])) << threads << " threads, result " << k;
+    }
+  }
 }
 
 }  // namespace

@@ -4,13 +4,12 @@
 #include <rlx/ir/op.hpp>
 #include <rlx/splat/attributes.hpp>
 
-#include "backends/cpu/thread_pool.hpp"
 #include "backends/cpu/vector_bits.hpp"
+#include "in_parallel.hpp"
 #include "rasterize_tile.hpp"
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -42,14 +41,14 @@ const RasterKernels& kernels_for(const Instance& i) {
 std::int64_t tile_scratch(const Instance& i) {
   const auto& a = i.attrs->as<RasterizeAttrs>();
   const std::int64_t bytes = kernels_for(i).scratch_bytes(a.tile, dim(i.signature.types[features], 2));
-  return (bytes + 63) / 64 * 64;
+  return aligned(bytes);
 }
 /// The gradient has a row for each entry of some lists at a time, at most so many.
 constexpr std::int64_t most_rows = std::int64_t{1} << 17;
 std::int64_t rows_at_once(const Instance& i) { return std::min(dim(i.signature.types[ids], 0), most_rows); }
 std::int64_t row_bytes(const Instance& i) {
   const std::int64_t bytes = rows_at_once(i) * (8 + dim(i.signature.types[features], 2)) * 4;
-  return (bytes + 63) / 64 * 64;
+  return aligned(bytes);
 }
 
 /// Throws ArgumentError unless the lists lie one behind the other within `ids`.
@@ -78,28 +77,6 @@ RasterScene scene_of(const LaunchCall& c) {
                           std::to_string(s.offsets[i]) + ": offsets ascend from 0 to the number of ids");
   if (s.gaussians == 0) s.entries = 0;  // Then no id names anything.
   return s;
-}
-
-/// Runs work(i, scratch) for i in [0, count) on the pool, a slice of the workspace for each thread at work.
-template <class F>
-void each(std::int64_t count, std::byte* scratch, std::int64_t bytes, std::int64_t room, F work) {
-  struct Shared {
-    std::atomic<std::int64_t> next{0};
-    std::int64_t count, bytes;
-    std::byte* scratch;
-    F& work;
-  } shared{{}, count, bytes, scratch, work};
-  // The number of threads may have grown since the workspace was planned.
-  const std::int64_t threads = std::min<std::int64_t>(rlx::cpu::default_threads(), bytes ? room / bytes : count);
-  rlx::cpu::parallel_for(
-      std::min(threads, count), 1, static_cast<int>(threads),
-      [](void* context, std::int64_t begin, std::int64_t end) {
-        auto& s = *static_cast<Shared*>(context);
-        for (std::int64_t slot = begin; slot < end; ++slot)
-          for (std::int64_t i; (i = s.next.fetch_add(1, std::memory_order_relaxed)) < s.count;)
-            s.work(i, s.scratch + slot * s.bytes);
-      },
-      &shared);
 }
 
 /// The results of the gradient, to which rows are added by Gaussian in the order of the rows: each range of Gaussians

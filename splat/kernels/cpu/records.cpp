@@ -2,6 +2,7 @@
 
 #include "knn.hpp"
 #include "rasterize.hpp"
+#include "ssim.hpp"
 #include "tile_bin.hpp"
 
 #include <array>
@@ -31,6 +32,20 @@ static std::span<const KernelRecord> records() {
                    .action = cpu::launch_rasterize_gradient,
                    .workspace = cpu::rasterize_gradient_workspace,
                    .where = "splat/kernels/cpu/rasterize.cpp"},
+      KernelRecord{.name = "cpu.ssim",
+                   .op = "splat.ssim",
+                   .provider = "handwritten",
+                   .dtypes = {f32, f32},
+                   .action = cpu::launch_ssim,
+                   .workspace = cpu::ssim_workspace,
+                   .where = "splat/kernels/cpu/ssim.cpp"},
+      KernelRecord{.name = "cpu.ssim_gradient",
+                   .op = "splat.ssim_gradient",
+                   .provider = "handwritten",
+                   .dtypes = {f32, f32, f32},
+                   .action = cpu::launch_ssim_gradient,
+                   .workspace = cpu::ssim_gradient_workspace,
+                   .where = "splat/kernels/cpu/ssim.cpp"},
       KernelRecord{.name = "cpu.tile_bin",
                    .op = "splat.tile_bin",
                    .provider = "handwritten",

@@ -3,7 +3,7 @@
 #include <rlx/ir/error.hpp>
 #include <rlx/splat/attributes.hpp>
 
-#include "backends/cpu/thread_pool.hpp"
+#include "in_parallel.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -79,7 +79,6 @@ void in_parallel(std::int64_t count, F f) {
       },
       &f);
 }
-std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 template <class T>
 void run(const LaunchCall& c) {

@@ -1,0 +1,3 @@
+#define RLX_LANES 8
+#define RLX_SSIM_KERNELS ssim_avx2
+#include "ssim_lanes.hpp"

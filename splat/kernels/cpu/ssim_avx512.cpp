@@ -1,0 +1,3 @@
+#define RLX_LANES 16
+#define RLX_SSIM_KERNELS ssim_avx512
+#include "ssim_lanes.hpp"
