@@ -6,7 +6,6 @@
 #include <rlx/ir/registry.hpp>
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -27,37 +26,6 @@ std::vector<ValueId> ids_of(ValuesIn values, const Builder* owner, std::string_v
   return ids;
 }
 
-// Region `from_region` of `from`, copied into `to`; captured values (LIR) are looked up in `map`.
-struct Copier {
-  const Graph& from;
-  Graph& to;
-  std::map<ValueId, ValueId> map{};
-
-  ValueId at(ValueId v) const {
-    const auto it = map.find(v);
-    if (it == map.end()) throw InternalError("a copied region uses value %" + std::to_string(v) + " from outside");
-    return it->second;
-  }
-  void nodes(RegionId source, RegionId target) {
-    for (NodeId n : from.region(source).nodes) node(from.node(n), target);
-  }
-  void node(const Node& n, RegionId target) {
-    const NodeId id = to.reserve_node();
-    Node copy{n.op, n.attrs, {}, {}, {}, target, n.record, n.location, n.origin};
-    for (ValueId v : n.operands) copy.operands.push_back(at(v));
-    for (RegionId r : n.regions) copy.regions.push_back(region(r, id));
-    to.place_node(id, target, std::move(copy), from.types_of(n.results));
-    for (std::size_t i = 0; i < n.results.size(); ++i) map[n.results[i]] = to.node(id).results[i];
-  }
-  RegionId region(RegionId source, NodeId owner) {
-    const RegionId r = to.add_region(owner);
-    for (ValueId a : from.region(source).arguments) map[a] = to.add_argument(r, from.type(a));
-    nodes(source, r);
-    for (ValueId v : from.region(source).results) to.region(r).results.push_back(at(v));
-    return r;
-  }
-};
-
 }  // namespace
 
 Values transcribe(const Graph& from, RegionId region, ValuesIn arguments,
@@ -65,15 +33,20 @@ Values transcribe(const Graph& from, RegionId region, ValuesIn arguments,
   const Region& source = from.region(region);
   std::unordered_map<ValueId, Value> map;
   for (std::size_t i = 0; i < arguments.size(); ++i) map[source.arguments[i]] = arguments[i];
+  const auto at = [&](ValueId v) {
+    const auto it = map.find(v);
+    if (it == map.end()) throw InternalError("a copied region uses value %" + std::to_string(v) + " from outside");
+    return it->second;
+  };
   for (NodeId id : source.nodes) {
     const Node& n = from.node(id);
     Values operands;
-    for (ValueId v : n.operands) operands.push_back(map.at(v));
+    for (ValueId v : n.operands) operands.push_back(at(v));
     const Values out = emit(n, operands);
     for (std::size_t i = 0; i < out.size(); ++i) map[n.results[i]] = out[i];
   }
   Values results;
-  for (ValueId v : source.results) results.push_back(map.at(v));
+  for (ValueId v : source.results) results.push_back(at(v));
   return results;
 }
 
@@ -160,9 +133,10 @@ Values Builder::clone(const Graph& from, const Node& node, ValuesIn operands) {
   Values out = place(
       *node.op, operands, node.attrs,
       [&](NodeId id) {
-        Copier copier{from, *graph_};
         std::vector<RegionId> filled;
-        for (RegionId r : node.regions) filled.push_back(copier.region(r, id));
+        for (RegionId r : node.regions)
+          filled.push_back(fill_region(id, from.types_of(from.region(r).arguments),
+                                       [&](ValuesIn a) { return inline_region(from, r, a); }));
         return filled;
       },
       node.record);
@@ -171,15 +145,20 @@ Values Builder::clone(const Graph& from, const Node& node, ValuesIn operands) {
 }
 
 Values Builder::inline_region(const Graph& from, RegionId region, ValuesIn arguments) {
-  const Region& source = from.region(region);
-  const std::vector<ValueId> ids = ids_of(arguments, this, "inline_region");
-  if (ids.size() != source.arguments.size()) throw InternalError("inline_region: argument count differs");
-  Copier copier{from, *graph_};
-  for (std::size_t i = 0; i < ids.size(); ++i) copier.map[source.arguments[i]] = ids[i];
-  copier.nodes(region, region_);
-  Values out;
-  for (ValueId v : source.results) out.push_back({this, copier.at(v)});
-  return out;
+  if (arguments.size() != from.region(region).arguments.size())
+    throw InternalError("inline_region: argument count differs");
+  ids_of(arguments, this, "inline_region");
+  // The nodes were checked where they come from: they are copied with their types, locations and origins.
+  return transcribe(from, region, arguments, [&](const Node& n, ValuesIn operands) {
+    const NodeId id = graph_->reserve_node();
+    Node copy{n.op, n.attrs, ids_of(operands, this, n.op->name()), {}, {}, region_, n.record, n.location, n.origin};
+    for (RegionId r : n.regions)
+      copy.regions.push_back(fill_region(id, from.types_of(from.region(r).arguments),
+                                         [&](ValuesIn a) { return inline_region(from, r, a); }));
+    graph_->place_node(id, region_, std::move(copy), from.types_of(n.results));
+    const std::vector<ValueId> ids = graph_->node(id).results;
+    return values(ids);
+  });
 }
 
 }  // namespace rlx

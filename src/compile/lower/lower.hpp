@@ -20,6 +20,8 @@ Graph lower(const Graph& mir, const Registry& registry, const Target& target, st
 
 /// The arrays that a sparse value (csr) is split into: offsets, indices, values.
 std::vector<TensorType> sparse_parts(const SparseType& s);
+/// The type of a buffer that holds a value of type `t`.
+TensorType device_type(TensorType t);
 
 /// What a kernel's body is written with.
 struct KernelBody {
