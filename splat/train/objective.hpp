@@ -31,7 +31,7 @@ Tensor opacity(const Tensor& logits, const Tensor& count);
 /// The six groups of a scene from a camera. `probe` and `shift` as in rlx::splat::render, [1, capacity, 2]; undefined:
 /// none. The options say to cut the lists.
 Drawn draw(std::span<const Tensor> scene, const Look& look, const RenderOptions& options, const Tensor& probe = {},
-             const Tensor& shift = {});
+           const Tensor& shift = {});
 
 /// `view` after a small motion of its camera: a shift along the camera's axes and a rotation vector, [6].
 Tensor moved(const Tensor& view, const Tensor& motion);

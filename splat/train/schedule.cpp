@@ -33,6 +33,8 @@ void check(const TrainOptions& o) {
     at_least(name, rate, 0);
   if ((r.means > 0) != (r.last_means > 0))
     fail("rates.last_means", r.last_means, "0 where rates.means is 0, and only there");
+  for (const float x : o.background)
+    if (!(x >= 0 && x <= 1)) fail("background", x, "0 to 1");
   at_least("random_points", static_cast<double>(o.random_points), 1);
   at_least("most", static_cast<double>(o.most), 1);
   at_least("refine_every", static_cast<double>(o.refine_every), 1);

@@ -86,7 +86,8 @@ State make_state(const formats::GaussianCloud& cloud, std::int64_t views) {
               padded(cloud.log_scales, capacity, {0, 3}), padded(cloud.opacity_logits, capacity, {0}),
               padded(base, capacity, {0, 1, 3}),          padded(rest, capacity, {0, k - 1, 3}),
               HostTensor(DType::f32, {views, 6}),         HostTensor(DType::f32, {views, 12})};
-  for (std::size_t g = 0; g < groups; ++g) s.first[g] = s.second[g] = HostTensor(DType::f32, s.values[g].shape());
+  for (auto* moments : {&s.first, &s.second})  // Each its own memory, which is written over.
+    for (std::size_t g = 0; g < groups; ++g) (*moments)[g] = HostTensor(DType::f32, s.values[g].shape());
   for (HostTensor& t : s.statistic) t = HostTensor(DType::f32, {capacity});
   s.visits = HostTensor(DType::f32, {views});
   return s;

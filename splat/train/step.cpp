@@ -266,4 +266,16 @@ std::size_t Programs::compiled() const {
   return n;
 }
 
+runtime::ExecutableStatistics Programs::statistics() const {
+  runtime::ExecutableStatistics all;
+  for (const auto& [key, program] : steps_) {
+    const runtime::ExecutableStatistics s = program->statistics();
+    all.calls += s.calls;
+    all.peak_bytes = std::max(all.peak_bytes, s.peak_bytes);
+    all.in_place_bytes += s.in_place_bytes;
+    all.copied_bytes += s.copied_bytes;
+  }
+  return all;
+}
+
 }  // namespace rlx::splat::train

@@ -40,6 +40,8 @@ class Programs {
   HostTensor picture(const State& s, const ViewArrays& view, const StepNumbers& numbers, bool learnt);
 
   std::size_t compiled() const;
+  /// Of the calls of step programs: how many bytes of states were written over, and how many had to be copied first.
+  runtime::ExecutableStatistics statistics() const;
 
  private:
   using Key = std::array<std::int64_t, 3>;  // entries, height, width

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <system_error>
 
@@ -29,6 +30,17 @@ void Progress::stage(std::string what) {
   const std::lock_guard lock(mutex_);
   what_ = std::move(what);
   since_ = std::chrono::steady_clock::now();
+}
+
+void Progress::advance(const std::string& what, std::int64_t done, std::int64_t total, const std::string& remark) {
+  if (!terminal_) return;
+  constexpr std::int64_t width = 24;
+  const auto filled =
+      static_cast<std::size_t>(total > 0 ? std::clamp<std::int64_t>(width * done / total, 0, width) : 0);
+  std::string line = what + " [" + std::string(filled, '=') + std::string(width - filled, ' ') + "] " +
+                     std::to_string(done) + "/" + std::to_string(total) + " " + remark;
+  const std::lock_guard lock(mutex_);
+  what_ = std::move(line);
 }
 
 void Progress::show() {

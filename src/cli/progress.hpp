@@ -2,6 +2,7 @@
 #pragma once
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -16,6 +17,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   /// What goes on from now on. The line is painted every half second, with the seconds since this stage began.
   void stage(std::string what);
+  /// Says it otherwise without beginning a stage: `done` of `total` as a bar, and a remark.
+  void advance(const std::string& what, std::int64_t done, std::int64_t total, const std::string& remark);
 
  private:
   void show();

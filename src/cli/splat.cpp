@@ -19,6 +19,7 @@ void add_splat(CLI::App& app, Context& context) {
   add_splat_crop(*splat, context);
   add_splat_render(*splat, context);
   add_splat_capture(*splat, context);
+  add_splat_train(*splat, context);
 #ifdef RLX_VIEWER
   add_splat_view(*splat, context);
 #endif

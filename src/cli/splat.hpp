@@ -15,6 +15,7 @@ void add_splat_convert(CLI::App& splat, Context& context);
 void add_splat_crop(CLI::App& splat, Context& context);
 void add_splat_render(CLI::App& splat, Context& context);
 void add_splat_capture(CLI::App& splat, Context& context);
+void add_splat_train(CLI::App& splat, Context& context);
 void add_splat_view(CLI::App& splat, Context& context);  // where the build has a viewer
 
 /// How scenes of Gaussians are read and written: the flags that convert and crop share.

@@ -1,0 +1,230 @@
+// Runs of training: what they reach, what they keep, what they refuse.
+#include "training.hpp"
+
+#include <rlx/formats/hdf5.hpp>
+#include <rlx/ir/error.hpp>
+
+#include <cmath>
+#include <fstream>
+
+#include "splat/train/adam.hpp"
+#include "splat/train/start.hpp"
+#include "splat/train/step.hpp"
+
+namespace rlx::splat::testing {
+namespace {
+
+TEST(Training, LearnsASceneThatItHasNotSeenFromThere) {
+  Trainer t(small_capture(), small_options(Densification::fixed, 400));
+  const Quality before = t.quality(t.held_out_views());
+  train_to(t, 400);
+  const Quality seen = t.quality(t.training_views()), unseen = t.quality(t.held_out_views());
+  EXPECT_EQ(unseen.views, 2u);
+  EXPECT_LT(before.psnr, 22);
+  EXPECT_GT(seen.psnr, 27);
+  EXPECT_GT(unseen.psnr, before.psnr + 3);
+  EXPECT_EQ(t.programs(), 1u);
+  ASSERT_EQ(t.history().size(), 4u);
+  EXPECT_LT(t.history()[3].loss, t.history()[0].loss / 2);
+}
+
+class Resumed : public ::testing::TestWithParam<Densification> {};
+
+TEST_P(Resumed, MakesTheSameBits) {
+  const Folder folder;
+  TrainOptions o = small_options(GetParam());
+  o.random_background = true;
+  o.exposures = o.refine_poses = true;
+  o.adaptive.gradient = 5e-5;
+  o.adaptive.reset_every = 25;
+  const Capture c = small_capture();
+  Trainer whole(c, o);
+  train_to(whole, 23);
+  whole.save(folder / "checkpoint.h5");
+  train_to(whole, 60);
+  Trainer second(c, o, folder / "checkpoint.h5");
+  EXPECT_EQ(second.steps_done(), 23);
+  train_to(second, 60);
+  expect_same(whole.cloud(), second.cloud());
+  EXPECT_EQ(whole.render(1), second.render(1));
+  if (GetParam() != Densification::fixed) { EXPECT_NE(whole.gaussians(), 200); }
+  // And what is saved then is the same file of numbers.
+  whole.save(folder / "a.h5"), second.save(folder / "b.h5");
+  for (const std::string& name : formats::list_hdf5(folder / "a.h5"))
+    EXPECT_EQ(formats::read_hdf5(folder / "a.h5", name), formats::read_hdf5(folder / "b.h5", name)) << name;
+}
+INSTANTIATE_TEST_SUITE_P(Training, Resumed,
+                         ::testing::Values(Densification::fixed, Densification::adaptive, Densification::mcmc),
+                         [](const auto& p) {
+                           return std::string(p.param == Densification::mcmc       ? "Mcmc"
+                                              : p.param == Densification::adaptive ? "Adaptive"
+                                                                                   : "Fixed");
+                         });
+
+/// View 1 of the capture, and numbers for a step of it.
+struct Look {
+  train::ViewArrays view;
+  train::StepNumbers numbers;
+};
+Look look_at(const Capture& c) {
+  const formats::Pinhole p = formats::pinhole_of(c.camera(1));
+  const double lens[] = {p.fx, 0, p.cx, 0, p.fy, p.cy, 0, 0, 1};
+  Look l{{c.images[1], HostTensor::from(DType::f32, {4, 4}, formats::world_to_camera(c.pose(1))),
+          HostTensor::from(DType::f32, {3, 3}, lens)},
+         {}};
+  l.numbers.rates.fill(1e-3);
+  return l;
+}
+
+TEST(Training, AStepWhoseListsOverflowIsRepeated) {
+  const Capture c = small_capture();
+  const TrainOptions o = small_options();
+  train::State a = train::make_state(train::first_gaussians(c, o), 8);
+  for (float& x : a.values[train::scales].as_mutable<float>()) x = 1;  // Each over all of the 9 tiles.
+  std::vector<std::int64_t> rows;
+  for (std::int64_t i = 0; i < 900; ++i) rows.push_back(i % 200);
+  select_rows(a, rows);
+  train::State b = a;
+  const Look l = look_at(c);
+  train::Programs scarce(o, 1), ample(o, 4000);  // Room for 4096 and for 32000 entries, of 8100.
+  EXPECT_EQ(scarce.step(a, l.view, l.numbers), ample.step(b, l.view, l.numbers));
+  EXPECT_EQ(scarce.compiled(), 2u);
+  EXPECT_EQ(ample.compiled(), 1u);
+  EXPECT_EQ(a.step, 1);
+  for (std::size_t g = 0; g < train::groups; ++g) {
+    EXPECT_EQ(a.values[g], b.values[g]) << train::group_names[g];
+    EXPECT_EQ(a.first[g], b.first[g]) << train::group_names[g];
+  }
+}
+
+TEST(Training, TheStateIsUpdatedWhereItStands) {
+  const Capture c = small_capture();
+  const TrainOptions o = small_options();
+  train::State s = train::make_state(train::first_gaussians(c, o), 8);
+  std::int64_t bytes = 0;
+  for (const auto* list : {&s.values, &s.first, &s.second})
+    for (std::size_t g = 0; g < train::scene_groups; ++g) bytes += (*list)[g].bytes();
+  const Look l = look_at(c);
+  train::Programs programs(o, s.count);
+  for (int k = 0; k < 5; ++k) programs.step(s, l.view, l.numbers);
+  EXPECT_GE(programs.statistics().in_place_bytes, 5 * bytes);
+  EXPECT_EQ(programs.statistics().copied_bytes, 0);
+}
+
+TEST(Training, AdamIsThatOfThePaper) {
+  // Kingma and Ba's algorithm 1, in float64.
+  const double gradients[] = {0.3, -2, 1e-4, 0.7}, rate = 0.01, epsilon = 1e-15;
+  double value = 1, m = 0, v = 0;
+  train::Moments ours{full({}, 1), zeros({}), zeros({})};
+  for (int t = 1; t <= 4; ++t) {
+    const double g = gradients[t - 1];
+    m = 0.9 * m + 0.1 * g, v = 0.999 * v + 0.001 * g * g;
+    value -= rate * (m / (1 - std::pow(0.9, t))) / (std::sqrt(v / (1 - std::pow(0.999, t))) + epsilon);
+    ours = train::adam(ours, full({}, g), rate, {full({}, 1 - std::pow(0.9, t)), full({}, 1 - std::pow(0.999, t))});
+    EXPECT_NEAR(ours.value.item(), value, 1e-15);
+  }
+}
+
+TEST(Training, ExposuresExplainImagesThatAreBrighter) {
+  Capture c = small_capture(0.005);
+  for (const std::size_t view : {2u, 5u})
+    for (std::uint8_t& x : c.images[view].as_mutable<std::uint8_t>()) x = static_cast<std::uint8_t>(x * 3 / 5);
+  TrainOptions o = small_options(Densification::fixed, 300);
+  o.rates.exposures = 1e-2;
+  Trainer without(c, o);
+  o.exposures = true;
+  Trainer with(c, o);
+  train_to(without, 300), train_to(with, 300);
+  EXPECT_GT(with.quality(with.training_views()).psnr, without.quality(without.training_views()).psnr + 1);
+}
+
+TEST(Training, PosesThatAreWrongAreRefined) {
+  Capture c = small_capture(0.005);
+  const Capture truth = c;
+  for (std::size_t i = 1; i < c.size(); ++i)  // By about a pixel and a half of 48.
+    for (std::size_t k = 0; k < 2; ++k) c.reconstruction.images[i].translation[k] += (i + k) % 2 ? 0.05 : -0.05;
+  TrainOptions o = small_options(Densification::fixed, 400);
+  o.rates.poses = 1e-3;
+  Trainer without(c, o);
+  o.refine_poses = true;
+  Trainer with(c, o);
+  train_to(without, 400), train_to(with, 400);
+  EXPECT_GT(with.quality(with.training_views()).psnr, without.quality(without.training_views()).psnr + 1);
+}
+
+TEST(Training, DivergenceNamesStepAndTensor) {
+  TrainOptions o = small_options();
+  o.rates.colours = 1e38;
+  Trainer t(small_capture(), o);
+  try {
+    train_to(t, 60);
+    ADD_FAILURE() << "colours of 1e38 were taken";
+  } catch (const NumericalError& e) {
+    EXPECT_EQ(e.op(), "splat.train");
+    EXPECT_EQ(e.info(), t.steps_done() + 1);
+    EXPECT_NE(std::string(e.what()).find("the loss is not finite"), std::string::npos) << e.what();
+  }
+  EXPECT_TRUE(summarize(t.cloud()).not_finite == 0);  // The state before that step is there still.
+}
+
+TEST(Training, CheckpointsOfOtherRunsAndCutOnesAreRefused) {
+  const Folder folder;
+  const TrainOptions o = small_options();
+  const Capture c = small_capture();
+  Trainer t(c, o);
+  const std::string path = folder / "checkpoint.h5";
+  t.save(path);
+  const auto refused = [&](const Capture& capture, const TrainOptions& options, const std::string& what) {
+    try {
+      Trainer(capture, options, path);
+      ADD_FAILURE() << "taken, in spite of: " << what;
+    } catch (const ArgumentError& e) {
+      EXPECT_NE(std::string(e.what()).find(what), std::string::npos) << e.what();
+      EXPECT_EQ(std::string(e.what()).find(path), 0u) << e.what();
+    }
+  };
+  TrainOptions other = o;
+  other.ssim = 0.5;
+  refused(c, other, "it has ssim = 0.2");
+  refused(small_capture(0.02, 1), o, "capture = ");
+  std::string bytes;
+  {
+    std::ifstream in(path, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  for (const std::size_t length : {std::size_t{0}, std::size_t{100}, bytes.size() / 2, bytes.size() - 1}) {
+    std::ofstream(path, std::ios::binary) << bytes.substr(0, length);
+    EXPECT_THROW(Trainer(c, o, path), FormatError) << length;
+  }
+  formats::write_hdf5(path, {{"/run", HostTensor(DType::i64, {3})}});
+  EXPECT_THROW(Trainer(c, o, path), FormatError);
+}
+
+TEST(Training, RefusesWhatCannotBeTrainedOn) {
+  const Capture c = small_capture();
+  TrainOptions o = small_options();
+  o.hold_out_every = 1;
+  EXPECT_THROW(Trainer(c, o), ArgumentError);
+  o = small_options();
+  Capture no_points = c;
+  no_points.reconstruction.points = {};
+  EXPECT_THROW(Trainer(no_points, o), ArgumentError);
+  o.start = Start::random;
+  EXPECT_EQ(Trainer(no_points, o).gaussians(), 200);
+  o.degree = 5;
+  EXPECT_THROW(Trainer(c, o), ArgumentError);
+  EXPECT_THROW(Trainer(Capture{}, small_options()), ArgumentError);
+}
+
+TEST(Training, SheetAndPlotShowTheRun) {
+  Trainer t(small_capture(), small_options());
+  const HostTensor sheet = contact_sheet(t, {0, 4}, 24);
+  EXPECT_EQ(sheet.shape(), (std::vector<std::int64_t>{52, 80, 3}));
+  const std::string plot = history_plot({{100, 0.5, 200}, {200, 0.05, 300}});
+  EXPECT_NE(plot.find("<polyline"), std::string::npos);
+  EXPECT_NE(plot.find(">300<"), std::string::npos);
+  EXPECT_EQ(history_plot({}).find("<polyline"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace rlx::splat::testing
