@@ -4,4 +4,5 @@
 #include <rlx/splat/register.hpp>
 #include <rlx/splat/render.hpp>
 #include <rlx/splat/renderer.hpp>
+#include <rlx/splat/tensor.hpp>
 #include <rlx/splat/viewpoint.hpp>
