@@ -49,7 +49,7 @@ export class Controls {
     p.y = e.clientY;
     if (this.pointers.size === 1) {
       if (p.pans) this.pan(dx, dy);
-      else this.camera.turn(dx * 0.005, dy * 0.005 * (this.fly ? -1 : 1), this.fly);
+      else this.camera.turn(dx * 0.005, dy * 0.005, this.fly);
     } else if (this.pointers.size === 2) {
       const after = this.spread();
       this.pan(after.x - before.x, after.y - before.y);

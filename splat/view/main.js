@@ -17,7 +17,7 @@ const numbers = name => {
 
 const camera = new Camera();
 const background = numbers('background') ?? [0, 0, 0];
-let renderer, scene, controls, number = 0, drawnNumber = -1, framed = false;
+let renderer, scene, controls, number = 0, drawnNumber = -1, framed = false, ended = null;
 
 function say(text, wrong = false) {
   statusLine.textContent = text;
@@ -33,7 +33,7 @@ async function makeRenderer() {
       if (name !== 'webgpu' && name !== 'webgl2') throw new Error('there is no such renderer');
       const { Renderer } = await import(`./${name}.js`);
       const made = await Renderer.make(canvas);
-      made.lost.then(why => say(`the ${name} device was lost (${why}): load the page again`, true));
+      made.lost.then(why => { ended = `the ${name} device was lost (${why}): load the page again, or with #renderer=webgl2`; });
       return made;
     } catch (e) { reasons.push(`${name}: ${e.message}`); }
   }
@@ -54,6 +54,7 @@ sorter.onmessage = ({ data }) => {
   if (resort || data.scene !== number) sort();
 };
 function sort() {
+  if (!scene) return;
   if (sorting) { resort = true; return; }
   sorting = true;
   resort = false;
@@ -71,7 +72,7 @@ function redraw() {
     const width = Math.max(1, Math.round(canvas.clientWidth * devicePixelRatio)),
           height = Math.max(1, Math.round(canvas.clientHeight * devicePixelRatio));
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
-    if (!scene || drawnNumber !== number) return;
+    if (!scene || drawnNumber !== number || ended) return;
     renderer.draw({ ...camera.projection(width, height), near: NEAR, background });
     if (!sorting && !resort) settled.splice(0).forEach(done => done());
   });
@@ -90,7 +91,7 @@ function place() {
 let version = 0;
 async function look() {
   const status = await (await fetch('status', { cache: 'no-store' })).json();
-  if (status.version !== version && status.version > 0) {
+  if (!ended && status.version !== version && status.version > 0) {
     const answer = await fetch('scene', { cache: 'no-store' });
     if (!answer.ok) throw new Error(await answer.text());
     const next = decode(await answer.arrayBuffer());
@@ -106,7 +107,8 @@ async function look() {
     framed = true;
     sort();
   }
-  if (status.error) say(status.error, true);
+  if (ended) say(ended, true);
+  else if (status.error) say(status.error, true);
   else if (version === 0) say(`waiting for ${status.scene}`);
   else say(`${status.scene}: ${scene.count.toLocaleString('en')} Gaussians, degree ${scene.degree}` +
            (status.left_out > 0 ? `, ${status.left_out} that are not finite left out` : '') + `, ${renderer.name}`);

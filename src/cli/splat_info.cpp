@@ -1,7 +1,11 @@
-// rlx splat info FILE: what a scene of Gaussians holds, and what of it cannot be drawn.
+// rlx splat info FILE: what a scene of Gaussians holds, and what of it cannot be drawn; or what points there are.
 #include "json_output.hpp"
 #include "splat.hpp"
 
+#include <rlx/formats/ply_points.hpp>
+
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 
@@ -16,7 +20,35 @@ struct SplatInfo {
   std::string file{};
   bool raw_axes = false;
 
+  int run_points() const {
+    const formats::SparsePoints points = formats::read_ply_points(file);
+    std::array<double, 3> lower{}, upper{};
+    std::int64_t finite = 0;
+    for (std::int64_t i = 0; i < points.size(); ++i) {
+      const std::array<double, 3> p{points.positions.get_f64(3 * i), points.positions.get_f64(3 * i + 1),
+                                    points.positions.get_f64(3 * i + 2)};
+      if (!std::isfinite(p[0]) || !std::isfinite(p[1]) || !std::isfinite(p[2])) continue;
+      for (std::size_t k = 0; k < 3; ++k) {
+        lower[k] = finite > 0 ? std::min(lower[k], p[k]) : p[k];
+        upper[k] = finite > 0 ? std::max(upper[k], p[k]) : p[k];
+      }
+      ++finite;
+    }
+    if (context.json)
+      print_json({{"file", file},
+                  {"points", points.size()},
+                  {"not_finite", points.size() - finite},
+                  {"lower", lower},
+                  {"upper", upper}});
+    else
+      std::printf("%-18s %lld, without Gaussians\n%-18s %.6g %.6g %.6g to %.6g %.6g %.6g\n", "points",
+                  static_cast<long long>(points.size()), "positions", lower[0], lower[1], lower[2], upper[0], upper[1],
+                  upper[2]);
+    return 0;
+  }
+
   int run() const {
+    if (file.ends_with(".ply") && formats::is_ply_of_points(file)) return run_points();
     const formats::GaussianCloud cloud = read_scene(file, raw_axes);
     const formats::GaussianSummary s = summarize(cloud);
     if (context.json) {
@@ -51,7 +83,7 @@ void add_splat_info(CLI::App& splat, Context& context) {
   auto s = std::make_shared<SplatInfo>(SplatInfo{context});
   CLI::App* c = add_command(splat, context, "info", "Shows what a scene holds, and how much of it cannot be drawn.",
                             [s] { return s->run(); });
-  c->add_option("file", s->file, "scene: .ply, .spz or .splat")->required();
+  c->add_option("file", s->file, "scene: .ply (of points too), .spz or .splat")->required();
   add_axes_flag(*c, s->raw_axes);
 }
 

@@ -20,6 +20,20 @@ TEST(Splat, InfoTellsWhatAFileHolds) {
   EXPECT_NE(text.out.find("6, harmonics of degree 4"), std::string::npos) << text.out;
 }
 
+TEST(Splat, InfoOfPointsWithoutGaussians) {
+  const TempFolder folder;
+  put(folder / "p.ply",
+      "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
+      "property uchar red\nproperty uchar green\nproperty uchar blue\nend_header\n"
+      "1 2 3 0 0 0\nnan 0 0 0 0 0\n-1 5 2 9 9 9\n");
+  const auto j = rlx({"splat", "info", folder / "p.ply", "--json"}).json();
+  EXPECT_EQ(j["points"], 3);
+  EXPECT_EQ(j["not_finite"], 1);
+  EXPECT_EQ(j["lower"], (std::vector<double>{-1, 2, 2}));
+  EXPECT_EQ(j["upper"], (std::vector<double>{1, 5, 3}));
+  EXPECT_NE(rlx({"splat", "info", folder / "p.ply"}).out.find("3, without Gaussians"), std::string::npos);
+}
+
 TEST(Splat, ConvertsBetweenTheFormats) {
   const TempFolder folder;
   const auto convert = [](std::vector<std::string> arguments) {

@@ -2,6 +2,7 @@
 #include <rlx/formats/colmap.hpp>
 #include <rlx/formats/reconstruction_file.hpp>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "lenses.hpp"
@@ -84,7 +85,7 @@ TEST(ReconstructionFile, TellsTheFormatByWhatIsThere) {
   EXPECT_EQ(read_reconstruction(splat_data("transforms.json")).images.size(), images);
   write_colmap(temp / "project/sparse/0", read_colmap(splat_data("colmap_binary")), ColmapEncoding::text);
   EXPECT_EQ(read_reconstruction(temp / "project").images.size(), images);
-  fs::create_directories(temp / "empty");
+  std::filesystem::create_directories(temp / "empty");
   expect_error<ArgumentError>([&] { read_reconstruction(temp / "empty"); }, "holds a COLMAP model");
   expect_error<ArgumentError>([&] { read_reconstruction(temp / "x.txt"); }, "cameras are read from");
 }

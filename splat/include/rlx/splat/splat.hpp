@@ -4,5 +4,6 @@
 #include <rlx/splat/register.hpp>
 #include <rlx/splat/render.hpp>
 #include <rlx/splat/renderer.hpp>
+#include <rlx/splat/tensor.hpp>
 #include <rlx/splat/train.hpp>
 #include <rlx/splat/viewpoint.hpp>

@@ -1,0 +1,201 @@
+// The page of rlx splat view in a browser: its pictures against our own renders, its controls, and a scene that
+// changes.
+#include "browser.hpp"
+
+#include <rlx/formats/gaussian_file.hpp>
+#include <rlx/formats/image.hpp>
+
+#include <cmath>
+#include <random>
+
+namespace rlx::cli::testing {
+namespace {
+
+using nlohmann::json;
+
+/// Long and flat Gaussians around the origin whose colours depend much on where they are seen from.
+formats::GaussianCloud scene(std::int64_t count, int degree) {
+  formats::GaussianCloud c = formats::make_gaussian_cloud(count, degree);
+  std::mt19937 bits(7);
+  const auto fill = [&](HostTensor& t, double mean, double deviation) {
+    std::normal_distribution<double> normal(mean, deviation);
+    for (std::int64_t i = 0; i < t.numel(); ++i) t.set_f64(i, normal(bits));
+  };
+  fill(c.means, 0, 0.5);
+  fill(c.log_scales, -2.5, 0.6);
+  fill(c.quaternions, 0, 1);
+  fill(c.opacity_logits, 0.5, 2);
+  fill(c.sh, 0, 0.3);
+  return c;
+}
+
+/// Of 8-bit images, decibels.
+double psnr(const HostTensor& a, const HostTensor& b) {
+  const std::int64_t pixels = a.shape()[0] * a.shape()[1], from = a.shape()[2], to = b.shape()[2];
+  double squares = 0;
+  for (std::int64_t i = 0; i < pixels; ++i)
+    for (std::int64_t k = 0; k < 3; ++k) squares += std::pow(a.get_f64(from * i + k) - b.get_f64(to * i + k), 2);
+  return 10 * std::log10(255 * 255 * 3 * static_cast<double>(pixels) / squares);
+}
+
+class SplatViewBrowser : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { browser_ = std::make_unique<Browser>(); }
+  static void TearDownTestSuite() { browser_.reset(); }
+  Browser& browser() { return *browser_; }
+
+  /// Opens the page and waits for its first picture.
+  void show(const Viewer& viewer, const std::string& asked, int width, int height) {
+    browser().open(viewer.url() + "#" + asked, width, height);
+    EXPECT_EQ(wait("window.viewer && viewer.version > 0"), "") << asked;
+    browser().evaluate("viewer.settled().then(() => 0)");
+  }
+  /// Until the condition holds; the page's own words where it does not for half a minute.
+  json wait(const std::string& condition) {
+    return browser().evaluate("(async () => { for (let i = 0; i < 600; ++i) { if (" + condition +
+                              ") return ''; await new Promise(done => setTimeout(done, 50)); } "
+                              "return document.getElementById('status').textContent || 'nothing'; })()");
+  }
+  HostTensor picture() {
+    browser().evaluate(
+        "viewer.settled().then(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => "
+        "done(0)))))");
+    return formats::parse_image(browser().screenshot());
+  }
+  json camera() {
+    return browser().evaluate(
+        "({eye: viewer.camera.eye, target: viewer.camera.target, distance: viewer.camera.distance})");
+  }
+  void mouse(const char* type, double x, double y, json more = json::object()) {
+    more.update({{"type", type}, {"x", x}, {"y", y}});
+    browser().call("Input.dispatchMouseEvent", more);
+  }
+  void drag(double dx, double dy, const char* button) {
+    const json held{{"button", button}, {"buttons", std::string(button) == "left" ? 1 : 2}, {"clickCount", 1}};
+    mouse("mousePressed", 80, 60, held);
+    mouse("mouseMoved", 80 + dx, 60 + dy, held);
+    mouse("mouseReleased", 80 + dx, 60 + dy, {{"button", button}, {"clickCount", 1}});
+  }
+  void touch(const char* type, const json& points) {
+    browser().call("Input.dispatchTouchEvent", {{"type", type}, {"touchPoints", points}});
+  }
+  static double length(const json& v) { return std::hypot(v[0].get<double>(), v[1].get<double>(), v[2].get<double>()); }
+  static double apart(const json& a, const json& b) {
+    double squares = 0;
+    for (std::size_t k = 0; k < 3; ++k) squares += std::pow(a[k].get<double>() - b[k].get<double>(), 2);
+    return std::sqrt(squares);
+  }
+
+ private:
+  inline static std::unique_ptr<Browser> browser_;
+};
+
+// Both round to 8 bits, and the page adds up in half floats, whose steps below 1 are at most 1 / 2048: with some ten
+// layers that is less than one of 255 levels. A root mean square of one level is 48.1 decibels.
+TEST_F(SplatViewBrowser, PicturesAreOurs) {
+  const TempFolder folder;
+  formats::GaussianCloud c = scene(300, 4);
+  formats::write_gaussians(folder / "a.ply", c);
+  c.antialiased = true;
+  formats::write_gaussians(folder / "b.spz", c);
+  // The second camera is among the Gaussians, of which some are behind it and some are wider than the image.
+  const std::pair<std::string, std::string> cameras[] = {{"0.5,-0.8,-2.5", "0,0,0"}, {"0.1,0,-0.3", "1,0.4,0"}};
+  for (const char* file : {"a.ply", "b.spz"}) {
+    Viewer viewer(folder / file);
+    ASSERT_GT(viewer.port(), 0);
+    for (const auto& [eye, target] : cameras) {
+      const Outcome o = rlx({"splat", "render", folder / file, "-o", folder / "ours.png", "--eye", eye, "--target",
+                             target, "--fov", "65", "--size", "160x120", "--background", "0.2,0.4,0.6"});
+      ASSERT_EQ(o.status, 0) << o.err;
+      const HostTensor ours = formats::read_image(folder / "ours.png");
+      for (const std::string renderer : {"webgpu", "webgl2"}) {
+        show(viewer, "hud=0&fov=65&background=0.2,0.4,0.6&eye=" + eye + "&target=" + target + "&renderer=" + renderer,
+             160, 120);
+        EXPECT_EQ(browser().evaluate("viewer.renderer"), renderer);
+        const HostTensor theirs = picture();
+        ASSERT_EQ(theirs.shape()[0], 120);
+        ASSERT_EQ(theirs.shape()[1], 160);
+        const double quality = psnr(ours, theirs);
+        RecordProperty(std::string(file) + " " + eye + " " + renderer, std::to_string(quality));
+        EXPECT_GT(quality, 48) << file << " " << eye << " " << renderer;
+      }
+    }
+  }
+}
+
+TEST_F(SplatViewBrowser, MouseTouchAndKeys) {
+  const TempFolder folder;
+  formats::write_gaussians(folder / "a.ply", scene(50, 0));
+  Viewer viewer(folder / "a.ply");
+  ASSERT_GT(viewer.port(), 0);
+  show(viewer, "eye=0,0,-3&target=0,0,0", 160, 120);
+  const json start = camera();
+  EXPECT_NEAR(start["distance"], 3, 1e-9);
+
+  drag(30, 10, "left");  // orbits
+  const json orbited = camera();
+  EXPECT_NEAR(orbited["distance"], 3, 1e-9);
+  EXPECT_NEAR(length(orbited["target"]), 0, 1e-9);
+  EXPECT_LT(orbited["eye"][0], -0.1);  // what is near follows the pointer to the right
+
+  drag(20, 0, "right");  // pans: the scene follows the pointer
+  const json panned = camera();
+  EXPECT_NEAR(apart(panned["target"], orbited["target"]), apart(panned["eye"], orbited["eye"]), 1e-9);
+  EXPECT_NEAR(apart(panned["target"], orbited["target"]), 20.0 / 160 * 2 * 3 * std::tan(M_PI / 6), 1e-6);
+
+  mouse("mouseWheel", 80, 60, {{"deltaX", 0}, {"deltaY", -200}});
+  EXPECT_EQ(wait("viewer.camera.distance < 2.9"), "");
+
+  const json before = camera();  // pinch: twice as far apart is half as far away
+  const auto fingers = [](double gap, double y) {
+    return json{{{"x", 80 - gap}, {"y", y}, {"id", 0}}, {{"x", 80 + gap}, {"y", y}, {"id", 1}}};
+  };
+  touch("touchStart", fingers(15, 60));
+  touch("touchMove", fingers(30, 60));
+  EXPECT_EQ(wait("Math.abs(viewer.camera.distance / " + before["distance"].dump() + " - 0.5) < 1e-6"), "");
+  const json pinched = camera();
+  touch("touchMove", fingers(30, 80));  // two fingers pan
+  EXPECT_EQ(wait("viewer.camera.target[1] < " + pinched["target"][1].dump() + " - 0.01"), "");
+  touch("touchEnd", json::array());
+  EXPECT_NEAR(camera()["distance"], pinched["distance"], 1e-9);
+
+  const auto key = [&](const char* type, const char* code) {
+    browser().call("Input.dispatchKeyEvent", {{"type", type}, {"code", code}, {"key", std::string(1, code[3])}});
+  };
+  const json still = camera();
+  key("keyDown", "KeyW");
+  EXPECT_EQ(wait("Math.hypot(...viewer.camera.eye.map((x, k) => x - " + still["eye"].dump() + "[k])) > 0.01"), "");
+  key("keyUp", "KeyW");
+
+  key("keyDown", "KeyF");
+  key("keyUp", "KeyF");
+  EXPECT_EQ(browser().evaluate("viewer.controls.fly && document.getElementById('fly').ariaPressed"), "true");
+  const json flying = camera();
+  drag(20, 5, "left");  // the head turns, the eye stays
+  EXPECT_NEAR(apart(camera()["eye"], flying["eye"]), 0, 1e-9);
+  EXPECT_GT(apart(camera()["target"], flying["target"]), 0.01);
+  key("keyDown", "KeyR");
+  EXPECT_EQ(wait("viewer.camera.distance > 1"), "");
+}
+
+TEST_F(SplatViewBrowser, ShowsATrainingWhileItRuns) {
+  const TempFolder folder;
+  fs::create_directories(folder / "run");
+  Viewer viewer(folder / "run");
+  ASSERT_GT(viewer.port(), 0);
+  browser().open(viewer.url(), 160, 120);
+  EXPECT_EQ(wait("document.getElementById('status').textContent.startsWith('waiting for')"), "");
+  formats::write_gaussians(folder / "run/scene.ply", scene(40, 1));
+  EXPECT_EQ(wait("viewer.count === 40"), "");
+  const HostTensor first = picture();
+  const json where = camera();
+  formats::write_gaussians(folder / "run/scene.ply", scene(60, 3));
+  EXPECT_EQ(wait("viewer.count === 60"), "");
+  EXPECT_FALSE(picture().identical(first));
+  EXPECT_EQ(camera(), where);  // The camera stays where its user put it.
+  EXPECT_EQ(viewer.end(SIGINT), 0);
+  EXPECT_EQ(wait("document.getElementById('status').textContent === 'rlx splat view has ended'"), "");
+}
+
+}  // namespace
+}  // namespace rlx::cli::testing
