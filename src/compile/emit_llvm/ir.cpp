@@ -1,7 +1,6 @@
 #include "compile/emit_llvm/ir.hpp"
 
 #include "compile/emit_llvm/avx512.hpp"
-#include "compile/emit_llvm/elementwise.hpp"
 
 #include <rlx/ir/error.hpp>
 
@@ -219,10 +218,6 @@ V fma(V a, V b, V c) {
   match(a, b);
   match(b, c);
   match(a, b);
-  // Where x86 has no such instruction, LLVM calls a function. Its bits cost less in double; for doubles it is left.
-  const bool has_instruction =
-      a.ir->isa != Isa::generic || !std::string_view(LLVMGetTarget(a.ir->m)).starts_with("x86");
-  if (!has_instruction && !is_f64(a)) return to_f32(fma_odd(a, b, c));
   return a.ir->intrinsic("llvm.fma", {a.type()}, {a, b, c});
 }
 V sqrt(V x) { return x.ir->unary("llvm.sqrt", x); }
