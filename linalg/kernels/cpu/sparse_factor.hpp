@@ -18,7 +18,7 @@ struct FactorOptions {
   /// 64-bit indices from the start; else only where 32 bits do not count the entries of the matrix or of its factors.
   bool wide_indices = false;
   /// Memory that the factors may take, asked with what the library's analysis expects: more is a MemoryError before
-  /// the work begins. Null: all. A function, since the answer costs as much as a small factorization's tenth.
+  /// the work begins. Null: all. A function, since asking costs a twentieth of a small factorization.
   double (*available_bytes)(double wanted) = nullptr;
 };
 
