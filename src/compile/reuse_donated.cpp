@@ -6,6 +6,7 @@
 #include <rlx/ir/op.hpp>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace rlx::compile {
@@ -17,14 +18,22 @@ class Donation {
     for (NodeId id : steps_) effects_.push_back(lir::effects(g_, {id}));
   }
 
+  /// Only to a result that is a copy of the input: no other one of its type gains as much.
+  void offer_to_copies(ValueId input) {
+    for (std::size_t i = 0; i < g_.outputs().size() && !taken_.contains(input); ++i) {
+      const ValueId output = g_.outputs()[i];
+      const bool copied =
+          std::any_of(steps_.begin(), steps_.end(), [&](NodeId id) { return is_copy(g_.node(id), input, output); });
+      if (fits(input, output) && copied && take(input, output).empty()) taken_[input] = g_.output_names[i];
+    }
+  }
+  /// To the first result that can stand there.
   void offer(ValueId input) {
     const TensorType& t = g_.tensor_type(input);
-    DonationRow row{name_of(input), {}, byte_size(t.dtype, t.numel().constant()), {}};
+    DonationRow row{name_of(input), taken_[input], byte_size(t.dtype, t.numel().constant()), {}};
     for (std::size_t i = 0; i < g_.outputs().size() && row.result.empty(); ++i) {
-      const ValueId output = g_.outputs()[i];
-      const auto* made = buffer(output);
-      if (!made || made->lifetime != lir::Lifetime::output || g_.type(output) != g_.type(input)) continue;
-      const std::string why = take(input, output);
+      if (!fits(input, g_.outputs()[i])) continue;
+      const std::string why = take(input, g_.outputs()[i]);
       if (why.empty()) row.result = g_.output_names[i];
       else if (row.why.empty()) row.why = why + ", so \"" + g_.output_names[i] + "\" has memory of its own";
     }
@@ -37,6 +46,10 @@ class Donation {
   const lir::BufferAttrs* buffer(ValueId v) const {
     const NodeId n = g_.value(v).node;
     return n < 0 ? nullptr : g_.node(n).attrs.get_if<lir::BufferAttrs>();
+  }
+  bool fits(ValueId input, ValueId output) const {
+    const auto* made = buffer(output);
+    return made && made->lifetime == lir::Lifetime::output && g_.type(output) == g_.type(input);
   }
   std::string name_of(ValueId input) const { return g_.input_names[static_cast<std::size_t>(g_.value(input).index)]; }
   bool names(std::size_t step, ValueId v) const {
@@ -123,13 +136,15 @@ class Donation {
   Graph& g_;
   DispatchReport& report_;
   std::vector<NodeId>& steps_;
-  std::vector<lir::Effects> effects_;  // Of each step.
+  std::vector<lir::Effects> effects_;     // Of each step.
+  std::map<ValueId, std::string> taken_;  // Results by the input that they are copies of.
 };
 
 }  // namespace
 
 void reuse_donated(Graph& lir, const std::vector<ValueId>& donated, DispatchReport& report) {
   Donation d(lir, report);
+  for (ValueId v : donated) d.offer_to_copies(v);
   for (ValueId v : donated) d.offer(v);
 }
 
