@@ -96,14 +96,14 @@ Program compile_program(const Graph& hir, const Registry& registry, const Target
     check({});
     compile::elide_copies(p.lir, report);
     check({});
-    if (options.fuse) compile::fuse_calls(p.lir, target, registry, records, report);
-    check({});
     if (!donated.empty()) {
       std::vector<ValueId> inputs;
       for (std::size_t i : donated) inputs.push_back(p.lir.inputs()[i]);
       compile::reuse_donated(p.lir, inputs, report);
       check({});
     }
+    if (options.fuse) compile::fuse_calls(p.lir, target, registry, records, report);
+    check({});
     p.arena_bytes = compile::plan_memory(p.lir, target);
     check(compile::MemoryPlan{p.arena_bytes});
   }

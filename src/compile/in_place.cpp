@@ -1,7 +1,6 @@
 #include "compile/in_place.hpp"
 
 #include <rlx/ir/op.hpp>
-#include <rlx/ops/attributes.hpp>
 
 namespace rlx::compile {
 namespace {
@@ -12,14 +11,18 @@ struct Accesses {
   bool written = false;
 };
 
+// Whether two values of a body are equal because they are computed alike, but for what they load.
 bool same_value(const Graph& g, ValueId a, ValueId b) {
   if (a == b) return true;
-  const auto constant = [&](ValueId v) {
-    const NodeId n = g.value(v).node;
-    return n < 0 ? nullptr : g.node(n).attrs.get_if<ops::ConstantAttrs>();
-  };
-  const auto *x = constant(a), *y = constant(b);
-  return x && y && *x == *y;
+  const NodeId x = g.value(a).node, y = g.value(b).node;
+  if (x < 0 || y < 0 || g.value(a).index != g.value(b).index) return false;
+  const Node &m = g.node(x), &n = g.node(y);
+  if (m.op != n.op || !m.regions.empty() || !n.regions.empty() || m.op->name() == "lir.load" ||
+      m.operands.size() != n.operands.size() || !(m.attrs == n.attrs))
+    return false;
+  for (std::size_t i = 0; i < m.operands.size(); ++i)
+    if (!same_value(g, m.operands[i], n.operands[i])) return false;
+  return true;
 }
 
 // False where something is loaded after the store, or anything at another index.

@@ -1,12 +1,12 @@
 #include "compile/reuse_donated.hpp"
 
 #include "compile/in_place.hpp"
+#include "compile/lir/effects.hpp"
 
 #include <rlx/ir/op.hpp>
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 namespace rlx::compile {
@@ -14,37 +14,28 @@ namespace {
 
 class Donation {
  public:
-  Donation(Graph& g, DispatchReport& report) : g_(g), report_(report) {
-    int time = -1;
-    bool joined = false;  // To the step before: a call and its kernels are one.
-    for (NodeId id : g_.region(Graph::top).nodes) {
-      const Node& n = g_.node(id);
-      if (n.op->name() == "lir.buffer") continue;
-      if (n.op->name() == "lir.view") {
-        find_view(n);
-        continue;
-      }
-      if (!joined) ++time;
-      const auto* call = n.attrs.get_if<lir::CallAttrs>();
-      joined = call ? !call->epilogue.empty() : lir::is_prologue(g_, n);
-      std::set<ValueId> named;
-      names(n, named);
-      for (ValueId v : named) uses_[v].push_back({time, id});
-    }
+  Donation(Graph& g, DispatchReport& report) : g_(g), report_(report), steps_(g.region(Graph::top).nodes) {
+    for (NodeId id : steps_) effects_.push_back(lir::effects(g_, {id}));
   }
 
+  /// Only to a result that is a copy of the input: no other one of its type gains as much.
+  void offer_to_copies(ValueId input) {
+    for (std::size_t i = 0; i < g_.outputs().size() && !taken_.contains(input); ++i) {
+      const ValueId output = g_.outputs()[i];
+      const bool copied =
+          std::any_of(steps_.begin(), steps_.end(), [&](NodeId id) { return is_copy(g_.node(id), input, output); });
+      if (fits(input, output) && copied && take(input, output).empty()) taken_[input] = g_.output_names[i];
+    }
+  }
+  /// To the first result that can stand there.
   void offer(ValueId input) {
     const TensorType& t = g_.tensor_type(input);
-    DonationRow row{name_of(input), {}, byte_size(t.dtype, t.numel().constant()), {}};
+    DonationRow row{name_of(input), taken_[input], byte_size(t.dtype, t.numel().constant()), {}};
     for (std::size_t i = 0; i < g_.outputs().size() && row.result.empty(); ++i) {
-      const ValueId output = g_.outputs()[i];
-      const auto* made = buffer(output);
-      if (!made || made->lifetime != lir::Lifetime::output || g_.type(output) != g_.type(input)) continue;
-      const std::string why = obstacle(input, output);
-      if (why.empty()) {
-        row.result = g_.output_names[i];
-        take(input, output);
-      } else if (row.why.empty()) row.why = why + ", so \"" + g_.output_names[i] + "\" has memory of its own";
+      if (!fits(input, g_.outputs()[i])) continue;
+      const std::string why = take(input, g_.outputs()[i]);
+      if (why.empty()) row.result = g_.output_names[i];
+      else if (row.why.empty()) row.why = why + ", so \"" + g_.output_names[i] + "\" has memory of its own";
     }
     if (!row.result.empty()) row.why.clear();
     else if (row.why.empty()) row.why = "no result of its type is left";
@@ -52,66 +43,66 @@ class Donation {
   }
 
  private:
-  struct Use {
-    int time;
-    NodeId step;
-  };
-
   const lir::BufferAttrs* buffer(ValueId v) const {
     const NodeId n = g_.value(v).node;
     return n < 0 ? nullptr : g_.node(n).attrs.get_if<lir::BufferAttrs>();
   }
+  bool fits(ValueId input, ValueId output) const {
+    const auto* made = buffer(output);
+    return made && made->lifetime == lir::Lifetime::output && g_.type(output) == g_.type(input);
+  }
   std::string name_of(ValueId input) const { return g_.input_names[static_cast<std::size_t>(g_.value(input).index)]; }
+  bool names(std::size_t step, ValueId v) const {
+    return effects_[step].reads.contains(v) || effects_[step].writes.contains(v);
+  }
 
-  // The buffer or input whose bytes these are, and from which element on.
-  std::pair<ValueId, std::int64_t> root(ValueId v) const {
-    const auto it = roots_.find(v);
-    return it == roots_.end() ? std::pair{v, std::int64_t{0}} : it->second;
-  }
-  void find_view(const Node& n) {
-    auto [of, offset] = root(n.operands[0]);
-    roots_[n.results[0]] = {of, offset + n.attrs.as<lir::ViewAttrs>().offset};
-  }
-  void names(const Node& n, std::set<ValueId>& out) {
-    for (ValueId v : n.operands) out.insert(root(v).first);
-    if (n.op->name() == "lir.kernel") return;
-    for (RegionId r : n.regions) {
-      for (NodeId id : g_.region(r).nodes) {
-        const Node& inner = g_.node(id);
-        if (inner.op->name() == "lir.view") find_view(inner);
-        names(inner, out);
-      }
-      for (ValueId v : g_.region(r).results) out.insert(root(v).first);
+  /// Puts the output into the input's memory, or says why not.
+  std::string take(ValueId input, ValueId output) {
+    std::size_t writer = steps_.size(), last = 0;  // The first step that names the output, the last that the input.
+    bool used = false;
+    for (std::size_t s = steps_.size(); s-- > 0;) {
+      if (names(s, output)) writer = s;
+      if (names(s, input) && !used) used = true, last = s;
     }
+    if (used && writer < steps_.size() && last >= writer) {
+      const Node& n = g_.node(steps_[writer]);
+      if (names(writer, input) && !is_copy(n, input, output) && !writes_over(n, input, output))
+        return step_name(n) + " reads it elsewhere than where it writes";
+      if (last > writer && !moved(writer, last)) return step_name(g_.node(steps_[last])) + " reads it later";
+    }
+    become(output, input);
+    return {};
   }
 
-  // Why the output cannot stand in the input's memory; empty: it can.
-  std::string obstacle(ValueId input, ValueId output) const {
-    const auto read = uses_.find(input);
-    const auto written = uses_.find(output);
-    if (read == uses_.end() || written == uses_.end()) return {};
-    const int first = written->second.front().time;
-    std::vector<NodeId> both;  // Steps that name the input when the output is written first, or later.
-    for (const Use& u : read->second)
-      if (u.time >= first) both.push_back(u.step);
-    if (both.empty()) return {};
-    const Use& writer = written->second.front();
-    const bool alone =
-        both.size() == 1 && both[0] == writer.step && (written->second.size() == 1 || written->second[1].time > first);
-    const Node& n = g_.node(both.back());
-    if (alone && (is_copy(n, input, output) || writes_over(n, input, output))) return {};
-    return step_name(n) + (alone ? " reads it elsewhere than where it writes" : " reads it later");
+  /// Moves a step after a later one, unless their order matters to it or to a step between.
+  bool moved(std::size_t from, std::size_t to) {
+    for (std::size_t s = from + 1; s <= to; ++s)
+      if (effects_[from].conflicts(effects_[s])) return false;
+    const auto turn = [&](auto& list) {
+      const auto at = list.begin() + static_cast<std::ptrdiff_t>(from);
+      std::rotate(at, at + 1, list.begin() + static_cast<std::ptrdiff_t>(to) + 1);
+    };
+    turn(steps_);
+    turn(effects_);
+    return true;
+  }
+
+  // A view from the first element on has the indices of what it is a view of.
+  bool is_whole(ValueId v) const {
+    for (NodeId d; (d = g_.value(v).node) >= 0 && g_.node(d).op->name() == "lir.view"; v = g_.node(d).operands[0])
+      if (g_.node(d).attrs.as<lir::ViewAttrs>().offset != 0) return false;
+    return true;
   }
   bool is_copy(const Node& n, ValueId input, ValueId output) const {
-    return n.op->name() == "lir.copy" && root(n.operands[0]) == std::pair{input, std::int64_t{0}} &&
-           root(n.operands[1]) == std::pair{output, std::int64_t{0}};
+    return n.op->name() == "lir.copy" && lir::root(g_, n.operands[0]) == input &&
+           lir::root(g_, n.operands[1]) == output && is_whole(n.operands[0]) && is_whole(n.operands[1]);
   }
   bool writes_over(const Node& n, ValueId input, ValueId output) const {
     if (n.op->name() != "lir.kernel") return false;
     std::set<ValueId> from, to;
     for (ValueId v : n.operands) {
-      const auto [of, offset] = root(v);
-      if ((of == input || of == output) && offset != 0) return false;
+      const ValueId of = lir::root(g_, v);
+      if ((of == input || of == output) && !is_whole(v)) return false;
       if (of == input) from.insert(v);
       if (of == output) to.insert(v);
     }
@@ -123,14 +114,20 @@ class Donation {
     return std::string(n.op->name().substr(4));
   }
 
-  void take(ValueId input, ValueId output) {
+  void become(ValueId output, ValueId input) {
     std::set<NodeId> gone{g_.value(output).node};
-    for (const Use& u : uses_[output])
-      if (const Node& n = g_.node(u.step); is_copy(n, input, output)) {
+    for (NodeId id : steps_)
+      if (const Node& n = g_.node(id); is_copy(n, input, output)) {
         report_.drop_step("copy", n.origin);
-        gone.insert(u.step);
+        gone.insert(id);
       }
-    std::erase_if(g_.region(Graph::top).nodes, [&](NodeId id) { return gone.contains(id); });
+    for (std::size_t s = steps_.size(); s-- > 0;) {
+      for (auto* list : {&effects_[s].reads, &effects_[s].writes})
+        if (list->erase(output)) list->insert(input);
+      if (!gone.contains(steps_[s])) continue;
+      steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(s));
+      effects_.erase(effects_.begin() + static_cast<std::ptrdiff_t>(s));
+    }
     const auto rename = [&](std::vector<ValueId>& list) { std::replace(list.begin(), list.end(), output, input); };
     for (RegionId r = 0; static_cast<std::size_t>(r) < g_.region_count(); ++r) rename(g_.region(r).results);
     for (NodeId n = 0; static_cast<std::size_t>(n) < g_.node_count(); ++n) rename(g_.node(n).operands);
@@ -138,14 +135,16 @@ class Donation {
 
   Graph& g_;
   DispatchReport& report_;
-  std::map<ValueId, std::pair<ValueId, std::int64_t>> roots_;  // Of views.
-  std::map<ValueId, std::vector<Use>> uses_;                   // By root, in the order of the steps.
+  std::vector<NodeId>& steps_;
+  std::vector<lir::Effects> effects_;     // Of each step.
+  std::map<ValueId, std::string> taken_;  // Results by the input that they are copies of.
 };
 
 }  // namespace
 
 void reuse_donated(Graph& lir, const std::vector<ValueId>& donated, DispatchReport& report) {
   Donation d(lir, report);
+  for (ValueId v : donated) d.offer_to_copies(v);
   for (ValueId v : donated) d.offer(v);
 }
 
