@@ -1,5 +1,6 @@
 #include "splat/train/step.hpp"
 
+#include <rlx/ops/build.hpp>
 #include <rlx/transforms.hpp>
 
 #include <cmath>
@@ -38,7 +39,7 @@ struct Arguments {
     return reshape(slice_axis(numbers, 0, at, at + 1), {});
   }
   Tensor value(std::size_t g) const { return state[g]; }
-  Moments moments(std::size_t g) const { return {state[g], state[groups + g], state[2 * groups + g]}; }
+  Moments moments(std::size_t g) const { return {state[groups + g], state[2 * groups + g]}; }
   Tensor statistic(Statistic s) const { return state[3 * groups + s]; }
   Tensor visits() const { return state[State::leaf_count - 1]; }
 
@@ -123,44 +124,77 @@ Tensor finite_parts(const Tensor& loss, const Tensors& gradient) {
   return stack(parts);
 }
 
-/// The state's leaves after a step, then the loss, how many entries the lists would have had, and what was finite. A
-/// step that is not whole, or not finite, leaves the state as it was: whoever gave it away has it still.
+/// The same values, computed before what uses them: what is computed from them reads them where they stand, and does
+/// not compute them again from a state that they are written over.
+Tensors settled(const Tensors& xs) {
+  Tensors out;
+  for (const Handle& h : build({xs.begin(), xs.end()}, [](Builder&, ValuesIn v) { return ops::barrier(v); }))
+    out.emplace_back(h);
+  return out;
+}
+
+/// A step that is not whole, or not finite, leaves the state as it was: whoever gave it away has it still.
+struct Update {
+  const Arguments& a;
+  const Tensor good;  ///< bool
+  Tensors next = a.state;
+
+  void store(std::size_t at, const Tensor& x) { next[at] = where(good, x, a.state[at]); }
+  void settle(std::size_t from, std::size_t to) {
+    const Tensors done =
+        settled({next.begin() + static_cast<std::ptrdiff_t>(from), next.begin() + static_cast<std::ptrdiff_t>(to)});
+    std::copy(done.begin(), done.end(), next.begin() + static_cast<std::ptrdiff_t>(from));
+  }
+};
+
+void update_scene(Update& u, const Tensors& gradient, const TrainOptions& o) {
+  const Corrections c{u.a.number(first_correction), u.a.number(second_correction)};
+  for (std::size_t g = 0; g < scene_groups; ++g) {
+    const Moments m = next_moments(u.a.moments(g), gradient[g]);
+    u.store(groups + g, m.first), u.store(2 * groups + g, m.second);
+  }
+  u.settle(groups, 3 * groups);
+  for (std::size_t g = 0; g < scene_groups; ++g)
+    u.store(g, u.a.value(g) - adam_step({u.next[groups + g], u.next[2 * groups + g]}, u.a.number(g), c));
+  if (o.densification != Densification::mcmc) return;
+  u.settle(0, scene_groups);
+  u.next[means] = where(u.good, wandered(u.a, u.next, o.seed), u.next[means]);
+}
+
+/// What belongs to a view is moved when that view is looked at, and counts those steps alone. x: its rows.
+void update_view(Update& u, const Tensors& x, const Tensors& gradient, const TrainOptions& o) {
+  const Arguments& a = u.a;
+  const Tensor visits = row_of(a.visits(), a.view) + 1;
+  const Corrections own{1 - pow(full_like(visits, first_decay), visits),
+                        1 - pow(full_like(visits, second_decay), visits)};
+  u.store(State::leaf_count - 1, with_row(a.visits(), visits, a.view));
+  for (const Group g : {poses, exposures}) {
+    if (!(g == poses ? o.refine_poses : o.exposures)) continue;
+    const Moments table = a.moments(g);
+    const Moments row = next_moments({row_of(table.first, a.view), row_of(table.second, a.view)}, gradient[g]);
+    u.store(g, with_row(a.value(g), x[g] - adam_step(row, a.number(g), own), a.view));
+    u.store(groups + g, with_row(table.first, row.first, a.view));
+    u.store(2 * groups + g, with_row(table.second, row.second, a.view));
+  }
+}
+
+/// The state's leaves after a step, then the loss, how many entries the lists would have had, and what was finite.
 Tensors stepped(const Arguments& a, const TrainOptions& o, const RenderOptions& render) {
   Tensors x(a.state.begin(), a.state.begin() + scene_groups);
   x.push_back(row_of(a.value(poses), a.view));
   x.push_back(row_of(a.value(exposures), a.view));
   if (o.densification == Densification::adaptive) x.push_back(zeros({1, x[means].dim(0), 2}, DType::f32));
   const auto [out, gradient] = value_and_grad([&](const Tensors& x) { return loss(a, x, o, render); })(x);
-
-  Tensors next = a.state;
-  const auto store = [&](std::size_t g, const Moments& m) {
-    next[g] = m.value, next[groups + g] = m.first, next[2 * groups + g] = m.second;
-  };
-  const Corrections shared{a.number(first_correction), a.number(second_correction)};
-  for (std::size_t g = 0; g < scene_groups; ++g) store(g, adam(a.moments(g), gradient[g], a.number(g), shared));
-  // What belongs to a view is moved when that view is looked at, and counts those steps alone.
-  const Tensor visits = row_of(a.visits(), a.view) + 1;
-  const Corrections own{1 - pow(full_like(visits, first_decay), visits),
-                        1 - pow(full_like(visits, second_decay), visits)};
-  for (const Group g : {poses, exposures}) {
-    if (!(g == poses ? o.refine_poses : o.exposures)) continue;
-    const Moments tables = a.moments(g);
-    const Moments row =
-        adam({x[g], row_of(tables.first, a.view), row_of(tables.second, a.view)}, gradient[g], a.number(g), own);
-    store(g, {with_row(tables.value, row.value, a.view), with_row(tables.first, row.first, a.view),
-              with_row(tables.second, row.second, a.view)});
-  }
-  next.back() = with_row(a.visits(), visits, a.view);
-  if (o.densification == Densification::mcmc) next[means] = wandered(a, next, o.seed);
+  const Tensor finite = finite_parts(out[0], gradient);
+  Update u{a, logical_and(all(finite), less_equal(out[2], render.entries.constant()))};
+  update_view(u, x, gradient, o);
+  update_scene(u, gradient, o);
   if (o.densification == Densification::adaptive) {
     const Tensors s = counted(a, gradient[groups], out[1], render.project.width, render.project.height);
-    std::copy(s.begin(), s.end(), next.begin() + 3 * groups);
+    for (std::size_t k = 0; k < statistics; ++k) u.store(3 * groups + k, s[k]);
   }
-  const Tensor finite = finite_parts(out[0], gradient);
-  const Tensor good = logical_and(all(finite), less_equal(out[2], render.entries.constant()));
-  for (std::size_t i = 0; i < State::leaf_count; ++i) next[i] = where(good, next[i], a.state[i]);
-  for (const Tensor& x : {out[0], out[2], finite}) next.push_back(x);
-  return next;
+  for (const Tensor& x : {out[0], out[2], finite}) u.next.push_back(x);
+  return u.next;
 }
 
 Tensors looks(const State& s, const ViewArrays& v, const StepNumbers& n) {
@@ -264,6 +298,14 @@ std::size_t Programs::compiled() const {
   std::size_t n = 0;
   for (const auto& [key, program] : steps_) n += program->signatures();
   return n;
+}
+
+std::string Programs::kept_apart() const {
+  std::string out;
+  for (const auto& [key, program] : steps_)
+    for (const DonationRow& row : program->report().donations)
+      if (row.result.empty()) out += row.input + ": " + row.why + "\n";
+  return out;
 }
 
 runtime::ExecutableStatistics Programs::statistics() const {

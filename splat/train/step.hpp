@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <string>
 
 #include "splat/tensors.hpp"
 #include "splat/train/state.hpp"
@@ -42,6 +43,7 @@ class Programs {
   std::size_t compiled() const;
   /// Of the calls of step programs: how many bytes of states were written over, and how many had to be copied first.
   runtime::ExecutableStatistics statistics() const;
+  std::string kept_apart() const;  ///< Leaves of the state that are not written over, a line each, and why.
 
  private:
   using Key = std::array<std::int64_t, 3>;  // entries, height, width
