@@ -54,7 +54,7 @@ class SplatViewBrowser : public ::testing::Test {
   json wait(const std::string& condition) {
     return browser().evaluate("(async () => { for (let i = 0; i < 600; ++i) { if (" + condition +
                               ") return ''; await new Promise(done => setTimeout(done, 50)); } "
-                              "return document.getElementById('status').textContent || 'nothing'; })()");
+                              "return document.getElementById('status')?.textContent || 'nothing'; })()");
   }
   HostTensor picture() {
     browser().evaluate(
@@ -185,7 +185,7 @@ TEST_F(SplatViewBrowser, ShowsATrainingWhileItRuns) {
   Viewer viewer(folder / "run");
   ASSERT_GT(viewer.port(), 0);
   browser().open(viewer.url(), 160, 120);
-  EXPECT_EQ(wait("document.getElementById('status').textContent.startsWith('waiting for')"), "");
+  EXPECT_EQ(wait("document.getElementById('status')?.textContent.startsWith('waiting for')"), "");
   formats::write_gaussians(folder / "run/scene.ply", scene(40, 1));
   EXPECT_EQ(wait("viewer.count === 40"), "");
   const HostTensor first = picture();
@@ -195,7 +195,7 @@ TEST_F(SplatViewBrowser, ShowsATrainingWhileItRuns) {
   EXPECT_FALSE(picture().identical(first));
   EXPECT_EQ(camera(), where);  // The camera stays where its user put it.
   EXPECT_EQ(viewer.end(SIGINT), 0);
-  EXPECT_EQ(wait("document.getElementById('status').textContent === 'rlx splat view has ended'"), "");
+  EXPECT_EQ(wait("document.getElementById('status')?.textContent === 'rlx splat view has ended'"), "");
 }
 
 }  // namespace
