@@ -117,7 +117,8 @@ class Viewer {
     Answer a;
     if (::connect(s, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
       const std::string request = method + " " + path + " HTTP/1.1\r\n" +
-                                  (host.empty() ? "" : "Host: " + host + "\r\n") + "Connection: close\r\n\r\n";
+                                  (host.empty() ? "" : "Host: " + host + "\r\n") +
+                                  "Content-Length: 0\r\nConnection: close\r\n\r\n";
       (void)!::send(s, request.data(), request.size(), MSG_NOSIGNAL);
       std::string text;
       char piece[4096];

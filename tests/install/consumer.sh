@@ -12,7 +12,7 @@ fail() { echo "consumer: $*" >&2; exit 1; }
 
 cmake --install "$build" --prefix "$work/prefix" >"$work/install.log" || { cat "$work/install.log" >&2; fail "the tree cannot be installed"; }
 awk -v work="$work" '/^```cpp$/ {file = work "/example" ++n ".cpp"; next} /^```$/ {file = ""} file {print >file}' "$source/README.md"
-printed=('backward error' 'slope = 2$')  # What each example, in the order of README.md, prints among other things.
+printed=('backward error' 'slope = 2$' 'is drawn')  # What each example, in the order of README.md, prints among other things.
 examples=("$work"/example*.cpp)
 ((${#examples[@]} == ${#printed[@]})) || fail "README.md has ${#examples[@]} examples, expected ${#printed[@]}"
 for example in "${examples[@]}"; do
@@ -26,6 +26,9 @@ cmake -S "$work" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_CXX
   { cat "$work/configure.log" >&2; fail "find_package(rlx) failed"; }
 cmake --build "$work/build"
 "$work/build/graph"
+cd "$work"
+"$work/prefix/bin/rlx" splat capture --random 100 -o "$work/made" --views 1 --size 16x16
+cp made/scene.ply scene.ply  # The examples find it where they run.
 for i in "${!printed[@]}"; do
   "$work/build/example$((i + 1))" | tee "$work/out"
   grep -q "${printed[i]}" "$work/out" || fail "example $((i + 1)) of README.md printed something else"

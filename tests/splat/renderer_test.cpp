@@ -26,7 +26,7 @@ formats::GaussianCloud ball(double deviation) {
 }
 
 TEST(Renderer, OneGaussianIsItsFormula) {
-  const double deviation = 0.05, distance = 4;
+  const double deviation = 0.1, distance = 4;
   const formats::Camera camera = pinhole_camera(33, 21, 0.5);
   const Renderer draw(ball(deviation), {.background = {0.1f, 0.9f, 0.4f}, .depth = true});
   const Picture p = draw.picture(camera, look_at({0, 0, -distance}, {0, 0, 0}));
@@ -94,7 +94,7 @@ TEST(Renderer, BadInputIsRefused) {
     refused([&] { Renderer draw(c); }, "1 of 1 Gaussians have a NaN or an infinity");
     formats::Camera singular = camera;
     singular.parameters[0] = x;
-    refused([&] { Renderer(ball(1))(singular, look_at({0, 0, -3}, {0, 0, 0})); }, "a camera");
+    refused([&] { Renderer(ball(1))(singular, look_at({0, 0, -3}, {0, 0, 0})); }, "a parameter is not finite");
     refused([&] { (void)look_at({0, x, 0}, {0, 0, 0}); }, "from one finite point");
     formats::PosedImage pose;
     pose.translation[2] = x;

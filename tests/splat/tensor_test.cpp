@@ -60,7 +60,8 @@ TEST(SplatTensor, DrawsWhatTheRendererDraws) {
     EXPECT_NEAR(both.alpha.host_tensor().get_f64(p.alpha.numel() + i), p.alpha.get_f64(i), 1e-5);
 }
 
-// Central differences in f64: their error is of the order of step^2 plus rounding / step, 1e-9 of the loss.
+// Central differences in f64: their error is of the order of step^2 plus rounding / step, 1e-9 of the loss. No pixel of
+// these scenes has its alpha pass 1 / 255 within a step, where the loss would jump.
 TEST(SplatTensor, DifferentiatesInsideAFunction) {
   const GaussianTensors g = gaussians(5, DType::f64);
   const CameraTensors c = cameras(DType::f64);
@@ -77,7 +78,6 @@ TEST(SplatTensor, DifferentiatesInsideAFunction) {
     HostTensor more = at.host_tensor(), less = at.host_tensor();
     more.set_f64(i, more.get_f64(i) + h);
     less.set_f64(i, less.get_f64(i) - h);
-    // A pixel of an edge, where alpha is 1 / 255, may come or go between the two: then the loss jumps by its share.
     EXPECT_NEAR(gradient.host_tensor().get_f64(i), (f(more).item() - f(less).item()) / (2 * h), 1e-6) << i;
   };
   for (std::int64_t i = 0; i < 15; i += 4)
