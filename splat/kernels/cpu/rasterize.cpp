@@ -51,6 +51,9 @@ std::int64_t row_bytes(const Instance& i) {
   return aligned(bytes);
 }
 
+/// Where the rows of each tile end.
+std::int64_t end_bytes(const Instance& i) { return aligned((dim(i.signature.types[offsets], 0) - 1) * 8); }
+
 /// Throws ArgumentError unless the lists lie one behind the other within `ids`.
 RasterScene scene_of(const LaunchCall& c) {
   const auto& a = c.instance.attrs->as<RasterizeAttrs>();
@@ -91,15 +94,18 @@ class Sums {
       for (const Part& p : parts_) std::fill(p.data + begin * p.width, p.data + end * p.width, 0.0f);
     });
   }
-  void add(const RasterRows& r) const {
+  /// Rows of some tiles, of each up to its end.
+  void add(const RasterRows& r, std::int64_t tile, std::span<const std::int64_t> ends) const {
     const std::int64_t width = 8 + scene_.channels;
     ranges([&](std::int64_t begin, std::int64_t end) {
-      const float* row = r.rows;
-      for (std::int64_t e = r.begin; e < r.end; ++e, row += width) {
-        const std::int64_t id = scene_.ids[e];
-        if (id < begin || id >= end) continue;
-        for (const Part& p : parts_)
-          for (std::int64_t k = 0; k < p.width; ++k) p.data[id * p.width + k] += row[p.from + k];
+      for (std::size_t t = 0; t < ends.size(); ++t) {
+        std::int64_t e = std::max<std::int64_t>(r.begin, scene_.offsets[tile + static_cast<std::int64_t>(t)]);
+        for (const float* row = r.rows + (e - r.begin) * width; e < ends[t]; ++e, row += width) {
+          const std::int64_t id = scene_.ids[e];
+          if (id < begin || id >= end) continue;
+          for (const Part& p : parts_)
+            for (std::int64_t k = 0; k < p.width; ++k) p.data[id * p.width + k] += row[p.from + k];
+        }
       }
     });
   }
@@ -111,7 +117,7 @@ class Sums {
   };
   template <class F>
   void ranges(F f) const {
-    const std::int64_t count = 4 * rlx::cpu::default_threads(), n = scene_.gaussians;
+    const std::int64_t count = rlx::cpu::default_threads(), n = scene_.gaussians;
     each(count, nullptr, 0, 0, [&](std::int64_t i, std::byte*) { f(n * i / count, n * (i + 1) / count); });
   }
   const RasterScene& scene_;
@@ -121,7 +127,9 @@ class Sums {
 }  // namespace
 
 std::int64_t rasterize_workspace(const Instance& i) { return rlx::cpu::default_threads() * tile_scratch(i); }
-std::int64_t rasterize_gradient_workspace(const Instance& i) { return row_bytes(i) + rasterize_workspace(i); }
+std::int64_t rasterize_gradient_workspace(const Instance& i) {
+  return row_bytes(i) + end_bytes(i) + rasterize_workspace(i);
+}
 
 void launch_rasterize(const LaunchCall& c) {
   const RasterScene s = scene_of(c);
@@ -139,8 +147,9 @@ void launch_rasterize_gradient(const LaunchCall& c) {
   const RasterScene s = scene_of(c);
   const RasterKernels& k = kernels_for(c.instance);
   auto* const workspace = static_cast<std::byte*>(c.workspace.data);
-  const std::int64_t used_bytes = row_bytes(c.instance), bytes = tile_scratch(c.instance);
+  const std::int64_t used_bytes = row_bytes(c.instance) + end_bytes(c.instance), bytes = tile_scratch(c.instance);
   auto* const rows = reinterpret_cast<float*>(workspace);
+  auto* const ends = reinterpret_cast<std::int64_t*>(workspace + row_bytes(c.instance));
   auto* const scratch = workspace + used_bytes;
   const RasterCotangents given{in<float>(c, transmittance), in<std::int32_t>(c, used), in<float>(c, image),
                                in<float>(c, through)};
@@ -154,15 +163,15 @@ void launch_rasterize_gradient(const LaunchCall& c) {
       const RasterRows out{rows, begin, s.offsets[next]};
       if (out.begin == out.end) continue;
       each(next - tile, scratch, bytes, c.workspace.type.numel().constant() - used_bytes,
-           [&](std::int64_t i, std::byte* mine) { k.backward(s, given, out, tile + i, mine); });
-      sums.add(out);
+           [&](std::int64_t i, std::byte* mine) { ends[i] = k.backward(s, given, out, tile + i, mine); });
+      sums.add(out, tile, {ends, static_cast<std::size_t>(next - tile)});
       continue;
     }
     next = tile + 1;
     for (std::int64_t end = s.offsets[next]; end > begin; end -= most) {
       const RasterRows out{rows, std::max(begin, end - most), end};
-      k.backward(s, given, out, tile, scratch);
-      sums.add(out);
+      ends[0] = k.backward(s, given, out, tile, scratch);
+      sums.add(out, tile, {ends, 1});
     }
   }
 }

@@ -313,8 +313,8 @@ inline void load_pixels(const RasterScene& s, const RasterCotangents& in, const 
 }
 
 template <int channels>
-void backward_tile(const RasterScene& s, const RasterCotangents& in, const RasterRows& out, std::int64_t tile,
-                   void* scratch) {
+std::int64_t backward_tile(const RasterScene& s, const RasterCotangents& in, const RasterRows& out, std::int64_t tile,
+                           void* scratch) {
   const Tile t = tile_of(s, tile);
   const std::int64_t width = 8 + s.channels;
   const std::int64_t begin = clamped(out.begin, t.begin, t.end), stop = clamped(out.end, t.begin, t.end);
@@ -327,13 +327,13 @@ void backward_tile(const RasterScene& s, const RasterCotangents& in, const Raste
   }
   const std::int64_t end = clamped(t.begin + reached, begin, stop);
   const auto row = [&](std::int64_t entry) { return out.rows + (entry - out.begin) * width; };
-  for (float* x = row(end); x < row(stop); ++x) *x = 0;
   Chunk c;
   for (std::int64_t at = begin + (end - begin - 1) / chunk * chunk; end > begin && at >= begin; at -= chunk) {
     const std::int64_t count = clamped(end - at, 0, chunk);
     gather(c, s, t, at, count);
     for (std::int64_t i = count; i-- > 0;) pull<channels>(c, i, at - t.begin + i, s, t, p, row(at + i));
   }
+  return end;
 }
 
 std::int64_t scratch_bytes(std::int64_t side, std::int64_t channels) {
@@ -352,8 +352,8 @@ void forward(const RasterScene& s, const RasterImages& out, std::int64_t tile, v
       return forward_tile<0>(s, out, tile, scratch);
   }
 }
-void backward(const RasterScene& s, const RasterCotangents& in, const RasterRows& out, std::int64_t tile,
-              void* scratch) {
+std::int64_t backward(const RasterScene& s, const RasterCotangents& in, const RasterRows& out, std::int64_t tile,
+                      void* scratch) {
   switch (s.channels) {
     case 3:
       return backward_tile<3>(s, in, out, tile, scratch);

@@ -36,9 +36,11 @@ struct RasterRows {
 struct RasterKernels {
   std::int64_t (*scratch_bytes)(std::int64_t side, std::int64_t channels);  ///< Of one tile, at 64 bytes.
   void (*forward)(const RasterScene&, const RasterImages&, std::int64_t tile, void* scratch);
-  /// Of the tile's entries among the rows. Where they are not all, they come from the end of the list to its front,
-  /// call by call with one scratch memory, which keeps the pixels in between.
-  void (*backward)(const RasterScene&, const RasterCotangents&, const RasterRows&, std::int64_t tile, void* scratch);
+  /// Of the tile's entries among the rows, up to the end that it returns: what is behind reaches no pixel. Where they
+  /// are not all of the list, they come from its end to its front, call by call with one scratch memory, which keeps
+  /// the pixels in between.
+  std::int64_t (*backward)(const RasterScene&, const RasterCotangents&, const RasterRows&, std::int64_t tile,
+                           void* scratch);
 };
 extern const RasterKernels raster_generic;
 #if defined(__x86_64__)
