@@ -267,7 +267,10 @@ Wide integer_reference(const Case& c, DType t, Wide x, Wide y, Wide z) {
       if (n & 1) power *= base;
     return static_cast<Wide>(power);
   }
-  if (f == "fma") return static_cast<Wide>(static_cast<unsigned __int128>(x) * static_cast<unsigned __int128>(y)) + z;
+  if (f == "fma") {
+    using Unsigned = unsigned __int128;
+    return static_cast<Wide>(static_cast<Unsigned>(x) * static_cast<Unsigned>(y) + static_cast<Unsigned>(z));
+  }
   if (f == "select") return x < y ? y : z;
   if (f == "clamp") return std::min(std::max(y, x), z);
   return static_cast<Wide>(reference(c, static_cast<long double>(x), static_cast<long double>(y), 0));

@@ -103,7 +103,7 @@ TEST(EmitLlvm, SumsOfRowsAndColumns) {
         return k.mul(x, x);
       }));
     });
-    p.kernel({n}, {b[0], b[2]}, 1, [n, m](const Body& k) {
+    p.kernel({n}, {b[0], b[2]}, 1, [n](const Body& k) {
       k.store(1, k.index[0], k.sum(k.i64(0), k.i64(m), k.number(DType::f32, 0), [&](Value i) {
         return k.load(0, k.add(k.times(i, n), k.index[0]));
       }));
@@ -247,7 +247,7 @@ TEST(EmitLlvm, InnerLoopTakesLanes) {
   const std::int64_t m = 6, n = 53;
   Program p;
   std::vector<Value> b = {p.buffer(DType::f32, m * n), p.buffer(DType::f32, m * n)};
-  p.kernel({m}, b, 1, [n](const Body& k) {
+  p.kernel({m}, b, 1, [](const Body& k) {
     const Value row = k.times(k.index[0], n);
     const Value total = k.sum(k.i64(0), k.i64(n), k.number(DType::f32, 0),
                               [&](Value j) { return k.op("exp", {k.load(0, k.add(row, j))}); });
@@ -299,7 +299,7 @@ TEST(EmitLlvm, ChecksReportTheFirstPoint) {
   const std::int64_t n = 100000;
   Program p;
   std::vector<Value> b = {p.buffer(DType::i64, n), p.buffer(DType::i64, n)};
-  p.kernel({n}, b, 1, [n](const Body& k) {
+  p.kernel({n}, b, 1, [](const Body& k) {
     const Value i = k.index[0], x = k.load(0, i);
     k.b.emit("lir.check", {k.compare(x, k.i64(n), Direction::lt), x}, lir::CheckAttrs{"test index"});
     k.store(1, i, x);

@@ -233,7 +233,7 @@ TEST(EmitLlvmTypes, Complex) {
     Program p;
     std::vector<Value> b = {p.buffer(t, n), p.buffer(t, n),          p.buffer(t, n), p.buffer(t, n),
                             p.buffer(t, n), p.buffer(real_of(t), n), p.buffer(t, n)};
-    p.kernel({n}, b, 5, [n](const Body& k) {
+    p.kernel({n}, b, 5, [](const Body& k) {
       const Value i = k.index[0], x = k.load(0, i), y = k.load(1, k.sub(k.i64(n - 1), i));
       k.store(2, i, k.add(k.mul(x, y), x));
       k.store(3, i, k.op("div", {x, y}));

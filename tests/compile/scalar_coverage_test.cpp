@@ -92,9 +92,9 @@ std::vector<double> special_numbers(DType t, bool complex_part) {
   return v;
 }
 std::vector<std::int64_t> special_integers(DType t) {
-  const int width = t == DType::boolean ? 1 : bit_width(t);
-  const auto top = static_cast<std::int64_t>(~std::uint64_t{0} >> (65 - width));  // largest signed
   if (t == DType::boolean) return {0, 1};
+  const int width = bit_width(t);
+  const auto top = static_cast<std::int64_t>(~std::uint64_t{0} >> (65 - width));  // largest signed
   return {0, 1, 2, 3, 5, 7, width - 1, width, -1, -2, -7, top, -top - 1, top - 1};
 }
 

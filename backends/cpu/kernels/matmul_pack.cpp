@@ -18,7 +18,7 @@ struct Bf16 {
 /// Registers of 16 bytes. transpose: to[j * width + i] = from[i][j], for as many rows as a register has words.
 using Four = std::uint32_t __attribute__((vector_size(16)));
 using Two = std::uint64_t __attribute__((vector_size(16)));
-inline void transpose(const std::uint32_t* const* from, std::uint32_t flip, std::uint32_t* to, int width) {
+inline void transpose(const std::byte* const* from, std::uint32_t flip, std::uint32_t* to, int width) {
   Four r[4];
   for (int i = 0; i < 4; ++i) std::memcpy(&r[i], from[i], 16);
   const Four a = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5), b = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5);
@@ -28,7 +28,7 @@ inline void transpose(const std::uint32_t* const* from, std::uint32_t flip, std:
                      __builtin_shufflevector(c, d, 0, 1, 4, 5) ^ f, __builtin_shufflevector(c, d, 2, 3, 6, 7) ^ f};
   for (int j = 0; j < 4; ++j) std::memcpy(to + j * width, &t[j], 16);
 }
-inline void transpose(const std::uint64_t* const* from, std::uint32_t, std::uint64_t* to, int width) {
+inline void transpose(const std::byte* const* from, std::uint32_t, std::uint64_t* to, int width) {
   Two r[2];
   for (int i = 0; i < 2; ++i) std::memcpy(&r[i], from[i], 16);
   const Two t[2] = {__builtin_shufflevector(r[0], r[1], 0, 2), __builtin_shufflevector(r[0], r[1], 1, 3)};
@@ -67,29 +67,29 @@ std::int64_t transpose_units(const PackSource& s, const std::byte* base, int ele
                              std::int64_t units, std::int64_t ahead, std::uint32_t flip, int width, Word* to) {
   constexpr int side = 16 / sizeof(Word);
   const std::int64_t blocks = units / side;
-  const auto row = [&](int lane) {
-    return reinterpret_cast<const Word*>(base + (s.lanes[lane] + s.depth[k]) * element_bytes);
-  };
-  const std::int64_t words_ahead = ahead * element_bytes / static_cast<std::int64_t>(sizeof(Word));
+  // Bytes: a row of narrower elements starts where no word may.
+  const auto row = [&](int lane) { return base + (s.lanes[lane] + s.depth[k]) * element_bytes; };
+  constexpr auto word = static_cast<std::int64_t>(sizeof(Word));
+  const std::int64_t bytes_ahead = ahead * element_bytes;
   int lane = 0;
   for (; lane + side <= s.count; lane += side) {
-    const Word* from[side];
+    const std::byte* from[side];
     for (int i = 0; i < side; ++i) from[i] = row(lane + i);
     for (std::int64_t q = 0; q < blocks; ++q) {
       if (q % 4 == 0)
-        for (const Word* p : from) __builtin_prefetch(p + q * side + words_ahead);
-      const Word* at[side];
-      for (int i = 0; i < side; ++i) at[i] = from[i] + q * side;
+        for (const std::byte* p : from) __builtin_prefetch(p + q * side * word + bytes_ahead);
+      const std::byte* at[side];
+      for (int i = 0; i < side; ++i) at[i] = from[i] + q * side * word;
       transpose(at, flip, to + q * side * width + lane, width);
     }
   }
 
   for (; lane < s.count; ++lane) {
-    const Word* from = row(lane);
+    const std::byte* from = row(lane);
     for (std::int64_t q = 0; q < blocks * side; ++q) {
-      if (q % (4 * side) == 0) __builtin_prefetch(from + q + words_ahead);
+      if (q % (4 * side) == 0) __builtin_prefetch(from + q * word + bytes_ahead);
       Word w;
-      std::memcpy(&w, from + q, sizeof w);
+      std::memcpy(&w, from + q * word, sizeof w);
       w ^= static_cast<Word>(flip);  // of 32 bits only
       std::memcpy(to + q * width + lane, &w, sizeof w);
     }

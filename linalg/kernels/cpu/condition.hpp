@@ -19,7 +19,7 @@ namespace rlx::linalg {
 template <class T, class Solve, class SolveAdjoint>
 double inverse_norm_1(std::int64_t n, Solve&& solve, SolveAdjoint&& solve_adjoint, double harmless = 0) {
   constexpr int max_rounds = 5;
-  constexpr double infinite = std::numeric_limits<double>::infinity();
+  static constexpr double infinite = std::numeric_limits<double>::infinity();
   if (n == 0) return 0;
   const auto norm = [](const std::vector<T>& x) {
     double sum = 0;

@@ -89,9 +89,11 @@ class ProgramVerifier {
             step_->origin >= 0 && row < report_.rows.size() ? report_.rows[row].value : std::string()};
   }
   std::string place(ValueId v) const {
+    if (root(v) < 0) return "";
     const Memory& m = memory(root(v));
-    if (!m.transient || m.offset < 0) return "";
-    return "  bytes " + std::to_string(m.offset) + " to " + std::to_string(m.offset + m.bytes);
+    std::int64_t end = 0;
+    if (!m.transient || m.offset < 0 || __builtin_add_overflow(m.offset, m.bytes, &end)) return "";
+    return "  bytes " + std::to_string(m.offset) + " to " + std::to_string(end);
   }
 
   void region(RegionId r, State& state) {
