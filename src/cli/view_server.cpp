@@ -7,6 +7,7 @@
 #include <httplib.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -50,9 +51,9 @@ void answer_scene(LiveScene& scene, httplib::Response& answer) {
   if (!s.bytes) return refuse(answer, 404, "there is no scene yet");
   answer.set_header("X-Scene-Version", std::to_string(s.version));
   answer.set_content_provider(s.bytes->size(), "application/octet-stream",
-                              [bytes = s.bytes](std::size_t at, std::size_t, httplib::DataSink& sink) {
-                                constexpr std::size_t piece = 1 << 20;
-                                return sink.write(bytes->data() + at, std::min(piece, bytes->size() - at));
+                              [bytes = s.bytes](std::size_t at, std::size_t left, httplib::DataSink& sink) {
+                                constexpr std::size_t piece = 1 << 20;  // `left`: a request may ask for a range
+                                return sink.write(bytes->data() + at, std::min(piece, left));
                               });
 }
 
