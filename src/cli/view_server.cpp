@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -105,7 +106,12 @@ void serve_view(LiveScene& scene, int port, const std::function<void(int)>& star
                       "port " + std::to_string(port) + " of " + host + " cannot be had" +
                           (code != 0 ? std::string(": ") + std::strerror(code) : std::string()));
   }
-  std::thread listener([&] { server.listen_after_bind(); });
+  std::atomic<bool> ended = false;
+  std::thread listener([&] {
+    server.listen_after_bind();
+    ended = true;
+  });
+  while (!server.is_running() && !ended) std::this_thread::yield();  // stop() does nothing before.
   try {
     started(port);
   } catch (...) {
