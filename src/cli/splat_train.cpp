@@ -76,12 +76,12 @@ struct SplatTrain {
   }
 
   void train(Trainer& trainer, Progress& progress) const {
-    double loss = 0;
+    std::optional<double> mean;  // Of late; a run that is taken up again has none either.
     while (trainer.steps_done() < options.steps) {
       const splat::StepResult r = trainer.step();
-      loss = r.step == 1 ? r.loss : 0.98 * loss + 0.02 * r.loss;
+      mean = mean ? 0.98 * *mean + 0.02 * r.loss : r.loss;
       char remark[64];
-      std::snprintf(remark, sizeof remark, "loss %.4f, %lld Gaussians", loss, static_cast<long long>(r.gaussians));
+      std::snprintf(remark, sizeof remark, "loss %.4f, %lld Gaussians", *mean, static_cast<long long>(r.gaussians));
       progress.advance("training", r.step, options.steps, remark);
       if (r.step % save_every == 0 || r.step == options.steps) save(trainer);
     }
