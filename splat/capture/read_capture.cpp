@@ -9,6 +9,7 @@
 #include <cmath>
 #include <filesystem>
 #include <numeric>
+#include <system_error>
 
 namespace rlx::splat {
 
@@ -21,9 +22,12 @@ struct Found {
   fs::path images;
 };
 
-bool holds_model(const fs::path& folder) {
-  return fs::exists(folder / "cameras.bin") || fs::exists(folder / "cameras.txt");
+/// False too where it cannot be looked at: what is missed is then named.
+bool exists(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
 }
+bool holds_model(const fs::path& folder) { return exists(folder / "cameras.bin") || exists(folder / "cameras.txt"); }
 
 Found read_poses(const fs::path& path, const std::string& images) {
   const fs::path beside = images;
@@ -36,15 +40,16 @@ Found read_poses(const fs::path& path, const std::string& images) {
     if (!images.empty()) return f;
     // The photographs lie in `images`, beside the model or beside the folders that it lies in.
     fs::path at = fs::absolute(folder).lexically_normal();
+    std::error_code ignored;
     for (int up = 0; up < 4; ++up, at = at.parent_path())
-      if (fs::is_directory(at / "images")) {
+      if (fs::is_directory(at / "images", ignored)) {
         f.images = at / "images";
         return f;
       }
     throw ArgumentError("there is no folder \"images\" in " + path.string() +
                         " or above it: name the one of the images");
   }
-  if (fs::exists(path / "transforms.json")) return read_poses(path / "transforms.json", images);
+  if (exists(path / "transforms.json")) return read_poses(path / "transforms.json", images);
   throw ArgumentError(path.string() +
                       " is no capture: expected a transforms.json, or a folder with one, or with a model of COLMAP "
                       "(cameras.bin or cameras.txt, there or in sparse/0)");

@@ -62,7 +62,10 @@ struct SplatTrain {
 
   Trainer start(splat::Capture capture) const {
     const std::string checkpoint = in_folder("checkpoint.h5");
-    if (!fs::exists(checkpoint) || restart) return Trainer(std::move(capture), options);
+    std::error_code failed;
+    const bool is_there = fs::exists(checkpoint, failed);
+    if (failed) throw FormatError(checkpoint, 0, "cannot be looked for: " + failed.message());
+    if (!is_there || restart) return Trainer(std::move(capture), options);
     if (!resume)
       throw ArgumentError(checkpoint + " is there: --resume goes on from it, --restart begins anew and replaces it");
     return Trainer(std::move(capture), options, checkpoint);
