@@ -19,7 +19,7 @@ HostTensor gathered(const HostTensor& t, std::span<const std::int64_t> rows, std
   shape[0] = capacity;
   HostTensor out(t.dtype(), std::move(shape));
   std::byte* to = out.mutable_data();
-  const auto used = std::min(rows.size(), static_cast<std::size_t>(fresh_from));
+  const auto used = bytes > 0 ? std::min(rows.size(), static_cast<std::size_t>(fresh_from)) : 0;
   for (std::size_t i = 0; i < used; ++i)
     std::memcpy(to + i * bytes, t.data() + static_cast<std::size_t>(rows[i]) * bytes, bytes);
   return out;
@@ -28,7 +28,7 @@ HostTensor gathered(const HostTensor& t, std::span<const std::int64_t> rows, std
 HostTensor padded(const HostTensor& t, std::int64_t capacity, std::vector<std::int64_t> shape) {
   shape[0] = capacity;
   HostTensor out(DType::f32, std::move(shape));
-  std::memcpy(out.mutable_data(), t.data(), static_cast<std::size_t>(t.bytes()));
+  if (t.numel() > 0) std::memcpy(out.mutable_data(), t.data(), static_cast<std::size_t>(t.bytes()));
   return out;
 }
 
@@ -36,7 +36,7 @@ void zero(HostTensor& t) { t = HostTensor(t.dtype(), t.shape()); }
 
 void zero_row(HostTensor& t, std::int64_t row) {
   const std::size_t bytes = row_bytes(t);
-  std::memset(t.mutable_data() + static_cast<std::size_t>(row) * bytes, 0, bytes);
+  if (bytes > 0) std::memset(t.mutable_data() + static_cast<std::size_t>(row) * bytes, 0, bytes);
 }
 
 }  // namespace
