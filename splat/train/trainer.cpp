@@ -1,6 +1,7 @@
 #include <rlx/ir/error.hpp>
 #include <rlx/splat/train.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -67,7 +68,14 @@ class Trainer::Impl {
                        : Checkpoint{make_state(first_gaussians(capture, options), std::ssize(views)), {}, 0}),
         programs(options, run.state.count) {}
 
+  /// ArgumentError once a step has failed while it ran: the state that it was given is gone.
+  void require_state() const {
+    if (run.state.values[means].rank() == 0)
+      throw ArgumentError("training: a step failed while it ran and has used up the state: go on from a checkpoint");
+  }
+
   StepResult step() {
+    require_state();
     State& s = run.state;
     const std::size_t view = order.at(s.step);
     const double loss = programs.step(s, views[view], numbers_of(options, extent, s.step, view));
@@ -81,6 +89,7 @@ class Trainer::Impl {
   }
 
   HostTensor render(std::size_t view) {
+    require_state();
     if (view >= views.size()) throw ArgumentError("there is no view " + std::to_string(view));
     StepNumbers n = numbers_of(options, extent, run.state.step, view);
     n.background = options.background;
@@ -116,6 +125,7 @@ std::vector<std::size_t> Trainer::held_out_views() const { return views_of(impl_
 HostTensor Trainer::render(std::size_t view) { return impl_->render(view); }
 
 formats::GaussianCloud Trainer::cloud() const {
+  impl_->require_state();
   formats::GaussianCloud c = cloud_of(impl_->run.state);
   c.antialiased = impl_->options.mode == RenderMode::antialiased;
   return c;
@@ -142,6 +152,7 @@ Quality Trainer::quality(const std::vector<std::size_t>& views) {
 }
 
 void Trainer::save(const std::string& checkpoint) const {
+  impl_->require_state();
   write_checkpoint(checkpoint, impl_->run, description_of(impl_->options, impl_->capture));
 }
 
