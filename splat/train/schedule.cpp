@@ -19,8 +19,8 @@ void check(const TrainOptions& o) {
   if (o.degree < 0 || o.degree > formats::highest_sh_degree) fail("degree", o.degree, "0 to 4");
   at_least("degree_every", static_cast<double>(o.degree_every), 1);
   if (!(o.ssim >= 0 && o.ssim <= 1)) fail("ssim", o.ssim, "0 to 1");
-  for (const auto& [name, weight] : {std::pair{"opacity_regularizer", o.opacity_regularizer},
-                                     std::pair{"scale_regularizer", o.scale_regularizer}})
+  for (const auto& [name, weight] :
+       {std::pair{"opacity_regularizer", o.opacity_regularizer}, std::pair{"scale_regularizer", o.scale_regularizer}})
     if (!std::isfinite(weight)) fail(name, weight, "a finite number");
   const TrainRates& r = o.rates;
   for (const auto& [name, rate] :
