@@ -23,11 +23,13 @@ struct Found {
 };
 
 /// False too where it cannot be looked at: what is missed is then named.
-bool exists(const fs::path& path) {
+bool is_there(const fs::path& path) {
   std::error_code ignored;
   return fs::exists(path, ignored);
 }
-bool holds_model(const fs::path& folder) { return exists(folder / "cameras.bin") || exists(folder / "cameras.txt"); }
+bool holds_model(const fs::path& folder) {
+  return is_there(folder / "cameras.bin") || is_there(folder / "cameras.txt");
+}
 
 Found read_poses(const fs::path& path, const std::string& images) {
   const fs::path beside = images;
@@ -49,7 +51,7 @@ Found read_poses(const fs::path& path, const std::string& images) {
     throw ArgumentError("there is no folder \"images\" in " + path.string() +
                         " or above it: name the one of the images");
   }
-  if (exists(path / "transforms.json")) return read_poses(path / "transforms.json", images);
+  if (is_there(path / "transforms.json")) return read_poses(path / "transforms.json", images);
   throw ArgumentError(path.string() +
                       " is no capture: expected a transforms.json, or a folder with one, or with a model of COLMAP "
                       "(cameras.bin or cameras.txt, there or in sparse/0)");
