@@ -81,11 +81,11 @@ httplib::Server::HandlerResponse before(const httplib::Request& request, httplib
 
 void serve_view(LiveScene& scene, int port, const std::function<void(int)>& started) {
   // Blocked before there are threads, which inherit it: only sigwait below sees them.
-  sigset_t ends;
+  sigset_t ends, before_them;
   sigemptyset(&ends);
   sigaddset(&ends, SIGINT);
   sigaddset(&ends, SIGTERM);
-  ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+  ::pthread_sigmask(SIG_BLOCK, &ends, &before_them);
 
   httplib::Server server;
   // The library would let two programs share a port.
@@ -118,6 +118,7 @@ void serve_view(LiveScene& scene, int port, const std::function<void(int)>& star
   }
   int signal = 0;
   ::sigwait(&ends, &signal);
+  ::pthread_sigmask(SIG_SETMASK, &before_them, nullptr);  // A client that is slow holds the end up; a second signal not.
   server.stop();
   listener.join();
 }
