@@ -14,6 +14,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace rlx::cli {
 
@@ -128,17 +130,23 @@ struct SplatTrain {
   }
 };
 
+/// An option that takes one of some names. (CLI::CheckedTransformer shows small enumerations as control characters.)
 template <class E>
-CLI::CheckedTransformer one_of(const std::map<std::string, E>& names) {
-  return CLI::CheckedTransformer(names, CLI::ignore_case);
+void add_choice(CLI::App& c, const std::string& option, E& value, const std::map<std::string, E>& names,
+                const std::string& what) {
+  std::vector<std::string> known;
+  for (const auto& [name, meaning] : names) known.push_back(name);
+  c.add_option_function<std::string>(
+       option, [&value, names](const std::string& name) { value = names.at(name); }, what)
+      ->transform(CLI::IsMember(known, CLI::ignore_case));
 }
 
 void add_densification(CLI::App& c, splat::TrainOptions& o) {
-  c.add_option("--densify", o.densification,
-               "how Gaussians come and go: adaptive (clone, split, prune; Kerbl 2023), mcmc (relocate, add, noise; "
-               "Kheradmand 2024) or fixed")
-      ->transform(one_of<Densification>(
-          {{"adaptive", Densification::adaptive}, {"mcmc", Densification::mcmc}, {"fixed", Densification::fixed}}));
+  add_choice<Densification>(
+      c, "--densify", o.densification,
+      {{"adaptive", Densification::adaptive}, {"mcmc", Densification::mcmc}, {"fixed", Densification::fixed}},
+      "how Gaussians come and go: adaptive (clone, split, prune; Kerbl 2023), mcmc (relocate, add, noise; "
+      "Kheradmand 2024) or fixed");
   c.add_option("--most", o.most, "Gaussians at most")->capture_default_str();
   c.add_option("--refine-every", o.refine_every, "steps between densifications")->capture_default_str();
   c.add_option("--refine-from", o.refine_from, "steps before the first")->capture_default_str();
@@ -157,10 +165,11 @@ void add_learning(CLI::App& c, splat::TrainOptions& o) {
   c.add_option("--ssim", o.ssim, "share of 1 - SSIM in the loss")->capture_default_str();
   c.add_option("--opacity-regularizer", o.opacity_regularizer, "times the mean opacity (default: 0, mcmc 0.01)");
   c.add_option("--scale-regularizer", o.scale_regularizer, "times the mean scale (default: 0, mcmc 0.01)");
-  c.add_option("--mode", o.mode, "classic or antialiased")
-      ->transform(one_of<RenderMode>({{"classic", RenderMode::classic}, {"antialiased", RenderMode::antialiased}}));
-  c.add_option("--start", o.start, "Gaussians begin at the points of the capture, or at random: points, random")
-      ->transform(one_of<Start>({{"points", Start::points}, {"random", Start::random}}));
+  add_choice<RenderMode>(c, "--mode", o.mode,
+                         {{"classic", RenderMode::classic}, {"antialiased", RenderMode::antialiased}},
+                         "classic or antialiased");
+  add_choice<Start>(c, "--start", o.start, {{"points", Start::points}, {"random", Start::random}},
+                    "Gaussians begin at the points of the capture, or at random: points, random");
   c.add_option("--random-points", o.random_points, "Gaussians of a random start")->capture_default_str();
   c.add_flag("--refine-poses", o.refine_poses, "also learn where the cameras of training views are");
   c.add_flag("--exposures", o.exposures, "also learn a map of colours for each training view");

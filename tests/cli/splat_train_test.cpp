@@ -52,6 +52,7 @@ TEST(SplatTrain, Refusals) {
   };
   refused({"splat", "train", folder / "none", "-o", folder / "x"}, 1, "is no capture: expected");
   refused(train(folder, "x", {"--densify", "often"}), 2, "--densify");
+  refused(train(folder, "x", {"--start", "often"}), 2, "{points,random}");
   refused(train(folder, "x", {"--resume", "--restart"}), 2, "exclude each other");
   refused(train(folder, "x", {"--background", "red"}), 2, "--background");
   refused(train(folder, "x", {"--ssim", "2"}), 1, "ssim is 2");
