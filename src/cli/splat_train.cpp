@@ -8,6 +8,11 @@
 #include <rlx/ir/error.hpp>
 #include <rlx/splat/train.hpp>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace rlx::cli {
@@ -37,6 +43,24 @@ void write_text(const std::string& path, const std::string& text) {
   fs::remove(pending, failed);
   throw FormatError(path, 0, "cannot be written");
 }
+
+/// A folder for as long as a training writes to it; of another one that lives it is refused. It ends with the process,
+/// killed or not.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder) : fd_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    if (fd_ < 0) throw FormatError(folder, 0, "cannot open the folder: " + std::generic_category().message(errno));
+    if (::flock(fd_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;  // Some file systems have no locks.
+    ::close(fd_);
+    throw ArgumentError(folder + ": another training writes to this folder");
+  }
+  ~FolderLock() { ::close(fd_); }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int fd_;
+};
 
 json quality_json(const splat::Quality& q) {
   if (q.views == 0) return nullptr;
@@ -115,6 +139,9 @@ struct SplatTrain {
     std::error_code failed;
     fs::create_directories(folder, failed);
     if (failed) throw FormatError(folder, 0, "cannot create the folder: " + failed.message());
+    const FolderLock lock(folder);
+    if (::access(folder.c_str(), W_OK) != 0)  // Told now, not after a thousand steps.
+      throw FormatError(folder, 0, "cannot write to the folder: " + std::generic_category().message(errno));
     Trainer trainer = start(std::move(capture));
     progress->stage("compiling");
     train(trainer, *progress);
