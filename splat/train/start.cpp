@@ -92,9 +92,9 @@ void places_of_points(formats::GaussianCloud& c, const formats::SparsePoints& po
   const std::int64_t row = 3 * formats::sh_coefficients(c.sh_degree);
   for (std::int64_t i = 0; i < c.size(); ++i)
     for (std::int64_t k = 0; k < 3; ++k) {
-      if (!std::isfinite(points.positions.get_f64(3 * i + k)))
+      if (!std::isfinite(static_cast<float>(points.positions.get_f64(3 * i + k))))
         throw ArgumentError("point " + std::to_string(points.ids[static_cast<std::size_t>(i)]) +
-                            " of the capture is not finite");
+                            " of the capture is not finite in 32 bits");
       c.means.set_f64(3 * i + k, points.positions.get_f64(3 * i + k));
       c.sh.set_f64(i * row + k, (points.colours.get_f64(3 * i + k) / 255 - 0.5) / basis);
     }

@@ -19,6 +19,7 @@ struct SplatCrop {
   std::vector<std::int64_t> inside(const formats::GaussianCloud& cloud) const {
     if (sphere) {
       const auto s = comma_numbers(*sphere, 4, "--sphere");
+      if (s[3] < 0) throw UsageError("--sphere has a radius that is not negative, not \"" + *sphere + "\"");
       return inside_sphere(cloud, {s[0], s[1], s[2]}, s[3]);
     }
     const auto l = comma_numbers(*lower, 3, "--min"), u = comma_numbers(*upper, 3, "--max");

@@ -8,12 +8,20 @@
 #include <rlx/ir/error.hpp>
 #include <rlx/splat/train.hpp>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
 
 namespace rlx::cli {
 
@@ -35,6 +43,24 @@ void write_text(const std::string& path, const std::string& text) {
   fs::remove(pending, failed);
   throw FormatError(path, 0, "cannot be written");
 }
+
+/// A folder for as long as a training writes to it; of another one that lives it is refused. It ends with the process,
+/// killed or not.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder) : fd_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    if (fd_ < 0) throw FormatError(folder, 0, "cannot open the folder: " + std::generic_category().message(errno));
+    if (::flock(fd_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;  // Some file systems have no locks.
+    ::close(fd_);
+    throw ArgumentError(folder + ": another training writes to this folder");
+  }
+  ~FolderLock() { ::close(fd_); }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int fd_;
+};
 
 json quality_json(const splat::Quality& q) {
   if (q.views == 0) return nullptr;
@@ -116,6 +142,9 @@ struct SplatTrain {
     std::error_code failed;
     fs::create_directories(folder, failed);
     if (failed) throw FormatError(folder, 0, "cannot create the folder: " + failed.message());
+    const FolderLock lock(folder);
+    if (::access(folder.c_str(), W_OK) != 0)  // Told now, not after a thousand steps.
+      throw FormatError(folder, 0, "cannot write to the folder: " + std::generic_category().message(errno));
     Trainer trainer = start(std::move(capture));
     progress->stage("compiling");
     train(trainer, *progress);
@@ -131,17 +160,23 @@ struct SplatTrain {
   }
 };
 
+/// An option that takes one of some names. (CLI::CheckedTransformer shows small enumerations as control characters.)
 template <class E>
-CLI::CheckedTransformer one_of(const std::map<std::string, E>& names) {
-  return CLI::CheckedTransformer(names, CLI::ignore_case);
+void add_choice(CLI::App& c, const std::string& option, E& value, const std::map<std::string, E>& names,
+                const std::string& what) {
+  std::vector<std::string> known;
+  for (const auto& [name, meaning] : names) known.push_back(name);
+  c.add_option_function<std::string>(
+       option, [&value, names](const std::string& name) { value = names.at(name); }, what)
+      ->transform(CLI::IsMember(known, CLI::ignore_case));
 }
 
 void add_densification(CLI::App& c, splat::TrainOptions& o) {
-  c.add_option("--densify", o.densification,
-               "how Gaussians come and go: adaptive (clone, split, prune; Kerbl 2023), mcmc (relocate, add, noise; "
-               "Kheradmand 2024) or fixed")
-      ->transform(one_of<Densification>(
-          {{"adaptive", Densification::adaptive}, {"mcmc", Densification::mcmc}, {"fixed", Densification::fixed}}));
+  add_choice<Densification>(
+      c, "--densify", o.densification,
+      {{"adaptive", Densification::adaptive}, {"mcmc", Densification::mcmc}, {"fixed", Densification::fixed}},
+      "how Gaussians come and go: adaptive (clone, split, prune; Kerbl 2023), mcmc (relocate, add, noise; "
+      "Kheradmand 2024) or fixed");
   c.add_option("--most", o.most, "Gaussians at most")->capture_default_str();
   c.add_option("--refine-every", o.refine_every, "steps between densifications")->capture_default_str();
   c.add_option("--refine-from", o.refine_from, "steps before the first")->capture_default_str();
@@ -160,10 +195,11 @@ void add_learning(CLI::App& c, splat::TrainOptions& o) {
   c.add_option("--ssim", o.ssim, "share of 1 - SSIM in the loss")->capture_default_str();
   c.add_option("--opacity-regularizer", o.opacity_regularizer, "times the mean opacity (default: 0, mcmc 0.01)");
   c.add_option("--scale-regularizer", o.scale_regularizer, "times the mean scale (default: 0, mcmc 0.01)");
-  c.add_option("--mode", o.mode, "classic or antialiased")
-      ->transform(one_of<RenderMode>({{"classic", RenderMode::classic}, {"antialiased", RenderMode::antialiased}}));
-  c.add_option("--start", o.start, "Gaussians begin at the points of the capture, or at random: points, random")
-      ->transform(one_of<Start>({{"points", Start::points}, {"random", Start::random}}));
+  add_choice<RenderMode>(c, "--mode", o.mode,
+                         {{"classic", RenderMode::classic}, {"antialiased", RenderMode::antialiased}},
+                         "classic or antialiased");
+  add_choice<Start>(c, "--start", o.start, {{"points", Start::points}, {"random", Start::random}},
+                    "Gaussians begin at the points of the capture, or at random: points, random");
   c.add_option("--random-points", o.random_points, "Gaussians of a random start")->capture_default_str();
   c.add_flag("--refine-poses", o.refine_poses, "also learn where the cameras of training views are");
   c.add_flag("--exposures", o.exposures, "also learn a map of colours for each training view");

@@ -70,6 +70,10 @@ httplib::Server::HandlerResponse before(const httplib::Request& request, httplib
   answer.set_header("Cross-Origin-Resource-Policy", "same-origin");
   answer.set_header("X-Content-Type-Options", "nosniff");
   answer.set_header("Cache-Control", "no-store");
+  if (request.has_header("Range")) {  // The library would send other bytes than the header of its answer promises.
+    answer.status = 416;
+    return httplib::Server::HandlerResponse::Handled;
+  }
   if (is_this_machine(request.get_header_value("Host"))) return httplib::Server::HandlerResponse::Unhandled;
   refuse(answer, 403, "this is a server for 127.0.0.1");
   return httplib::Server::HandlerResponse::Handled;
@@ -79,11 +83,11 @@ httplib::Server::HandlerResponse before(const httplib::Request& request, httplib
 
 void serve_view(LiveScene& scene, int port, const std::function<void(int)>& started) {
   // Blocked before there are threads, which inherit it: only sigwait below sees them.
-  sigset_t ends;
+  sigset_t ends, before_them;
   sigemptyset(&ends);
   sigaddset(&ends, SIGINT);
   sigaddset(&ends, SIGTERM);
-  ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+  ::pthread_sigmask(SIG_BLOCK, &ends, &before_them);
 
   httplib::Server server;
   // The library would let two programs share a port.
@@ -121,6 +125,7 @@ void serve_view(LiveScene& scene, int port, const std::function<void(int)>& star
   }
   int signal = 0;
   ::sigwait(&ends, &signal);
+  ::pthread_sigmask(SIG_SETMASK, &before_them, nullptr);  // A client that is slow holds the end up; a second signal not.
   server.stop();
   listener.join();
 }

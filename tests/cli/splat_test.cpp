@@ -99,6 +99,7 @@ TEST(Splat, WrongUsageAndBadFiles) {
   fails({"crop", in, out, "--min", "1,2", "--max", "1,2,3"}, 2,
         "--min takes 3 numbers with commas between, not \"1,2\"");
   fails({"crop", in, out, "--sphere", "1,2,3,four"}, 2, "--sphere takes 4 numbers");
+  fails({"crop", in, out, "--sphere", "0,0,0,-1"}, 2, "a radius that is not negative");
   fails({"crop", in, out, "--sphere", "0,0,0,1", "--min", "0,0,0"}, 2, "excludes");
   fails({"convert", in, folder / "x.splat", "--ascii"}, 2, "--ascii is an option for writing a .ply");
   fails({"convert", in, out, "--spz-version", "3"}, 2, "--spz-version is an option for writing a .spz");

@@ -4,6 +4,10 @@
 #include <rlx/formats/gaussian_file.hpp>
 #include <rlx/formats/image.hpp>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 namespace rlx::cli::testing {
 namespace {
 
@@ -31,6 +35,13 @@ TEST(SplatTrain, LeavesASceneAndGoesOnWhereItStopped) {
   EXPECT_EQ(formats::read_image(folder / "run/views.png").shape(), (std::vector<std::int64_t>{68, 104, 3}));
   EXPECT_NE(slurp(folder / "run/history.svg").find("<svg"), std::string::npos);
 
+  const int other_training = ::open((folder / "run").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_EQ(::flock(other_training, LOCK_EX), 0);
+  const Outcome beside = rlx(train(folder, "run", {"--steps", "40", "--resume"}));
+  ::close(other_training);
+  EXPECT_EQ(beside.status, 1);
+  EXPECT_NE(beside.err.find("another training writes to this folder"), std::string::npos) << beside.err;
+
   const Outcome again = rlx(train(folder, "run", {"--steps", "40"}));
   EXPECT_EQ(again.status, 1);
   EXPECT_NE(again.err.find("--resume goes on"), std::string::npos) << again.err;
@@ -52,6 +63,7 @@ TEST(SplatTrain, Refusals) {
   };
   refused({"splat", "train", folder / "none", "-o", folder / "x"}, 1, "is no capture: expected");
   refused(train(folder, "x", {"--densify", "often"}), 2, "--densify");
+  refused(train(folder, "x", {"--start", "often"}), 2, "{points,random}");
   refused(train(folder, "x", {"--resume", "--restart"}), 2, "exclude each other");
   refused(train(folder, "x", {"--background", "red"}), 2, "--background");
   refused(train(folder, "x", {"--ssim", "2"}), 1, "ssim is 2");

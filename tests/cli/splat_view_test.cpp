@@ -59,6 +59,13 @@ TEST(SplatView, AnswersNothingElse) {
     EXPECT_EQ(viewer.get("/scene", host).status, 403) << host;
     EXPECT_EQ(viewer.get("/", host).status, 403) << host;
   }
+  // Parts of a file: never other bytes than the answer's header tells.
+  for (const char* range : {"10-19", "10-", "-10", "99999999999-", "0-9223372036854775807", "0-1,5-6"})
+    for (const char* path : {"/scene", "/"}) {
+      const Answer a = viewer.get(path, "127.0.0.1", "GET", "Range: bytes=" + std::string(range) + "\r\n");
+      EXPECT_EQ(a.status, 416) << range;
+      EXPECT_EQ(a.body, "") << range;
+    }
   EXPECT_EQ(viewer.get("/").status, 200);  // It is as well as before.
   EXPECT_EQ(viewer.end(SIGTERM), 0);
 }

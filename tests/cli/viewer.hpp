@@ -106,9 +106,9 @@ class Viewer {
   int port() const { return port_; }
   int end(int signal) { return process_.end(signal); }
 
-  /// The path goes out as it is; "" for Host sends none.
+  /// The path goes out as it is; "" for Host sends none; more headers end with CRLF.
   Answer get(const std::string& path, const std::string& host = "127.0.0.1:1",
-             const std::string& method = "GET") const {
+             const std::string& method = "GET", const std::string& headers = "") const {
     const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -117,7 +117,7 @@ class Viewer {
     Answer a;
     if (::connect(s, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
       const std::string request = method + " " + path + " HTTP/1.1\r\n" +
-                                  (host.empty() ? "" : "Host: " + host + "\r\n") +
+                                  (host.empty() ? "" : "Host: " + host + "\r\n") + headers +
                                   "Content-Length: 0\r\nConnection: close\r\n\r\n";
       (void)!::send(s, request.data(), request.size(), MSG_NOSIGNAL);
       std::string text;

@@ -209,6 +209,9 @@ TEST(Training, RefusesWhatCannotBeTrainedOn) {
   o.hold_out_every = 1;
   EXPECT_THROW(Trainer(c, o), ArgumentError);
   o = small_options();
+  Capture far = c;
+  far.reconstruction.points.positions.set_f64(0, 1e300);  // Finite, but not in the numbers of Gaussians.
+  EXPECT_THROW(Trainer(far, o), ArgumentError);
   Capture no_points = c;
   no_points.reconstruction.points = {};
   EXPECT_THROW(Trainer(no_points, o), ArgumentError);
