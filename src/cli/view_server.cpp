@@ -125,7 +125,8 @@ void serve_view(LiveScene& scene, int port, const std::function<void(int)>& star
   }
   int signal = 0;
   ::sigwait(&ends, &signal);
-  ::pthread_sigmask(SIG_SETMASK, &before_them, nullptr);  // A client that is slow holds the end up; a second signal not.
+  ::pthread_sigmask(SIG_SETMASK, &before_them,
+                    nullptr);  // A client that is slow holds the end up; a second signal not.
   server.stop();
   listener.join();
 }

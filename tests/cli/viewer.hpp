@@ -107,8 +107,8 @@ class Viewer {
   int end(int signal) { return process_.end(signal); }
 
   /// The path goes out as it is; "" for Host sends none; more headers end with CRLF.
-  Answer get(const std::string& path, const std::string& host = "127.0.0.1:1",
-             const std::string& method = "GET", const std::string& headers = "") const {
+  Answer get(const std::string& path, const std::string& host = "127.0.0.1:1", const std::string& method = "GET",
+             const std::string& headers = "") const {
     const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
