@@ -12,7 +12,7 @@ namespace rlx::splat::train {
 
 namespace {
 
-constexpr std::int64_t version = 1;
+constexpr std::int64_t version = 2;
 
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t more) { return (hash ^ more) * 0x100000001b3u; }
 
@@ -24,12 +24,15 @@ std::uint64_t hash_of(const Capture& c) {
     hash = mixed(hash, bits);
   };
   for (std::size_t i = 0; i < c.size(); ++i) {
+    for (const char x : c.pose(i).name) hash = mixed(hash, static_cast<unsigned char>(x));
+    for (const std::int64_t size : c.images[i].shape()) hash = mixed(hash, static_cast<std::uint64_t>(size));
     for (const double x : c.camera(i).parameters) number(x);
     for (const double x : c.pose(i).rotation) number(x);
     for (const double x : c.pose(i).translation) number(x);
     hash = mixed(hash, c.images[i].content_hash());
   }
-  return mixed(hash, c.reconstruction.points.positions.content_hash());
+  const formats::SparsePoints& points = c.reconstruction.points;
+  return mixed(mixed(hash, points.positions.content_hash()), points.colours.content_hash());
 }
 
 HostTensor bytes_of(const std::string& text) {
@@ -94,9 +97,15 @@ std::string description_of(const TrainOptions& o, const Capture& c) {
   for (const float x : o.background) line("background", x);
   line("random_background", o.random_background);
   const TrainRates& r = o.rates;
-  for (const double x :
-       {r.means, r.last_means, r.quats, r.scales, r.opacities, r.colours, r.harmonics, r.poses, r.exposures})
-    line("rate", x);
+  line("rates.means", r.means);
+  line("rates.last_means", r.last_means);
+  line("rates.quats", r.quats);
+  line("rates.scales", r.scales);
+  line("rates.opacities", r.opacities);
+  line("rates.colours", r.colours);
+  line("rates.harmonics", r.harmonics);
+  line("rates.poses", r.poses);
+  line("rates.exposures", r.exposures);
   line("start", static_cast<int>(o.start));
   line("random_points", o.random_points);
   line("densification", static_cast<int>(o.densification));
@@ -105,10 +114,16 @@ std::string description_of(const TrainOptions& o, const Capture& c) {
   line("refine_from", o.refine_from);
   line("refine_until", o.refine_until);
   const AdaptiveOptions& a = o.adaptive;
-  for (const double x : {a.gradient, static_cast<double>(a.absolute), a.split_scale, a.least_opacity, a.largest_scale,
-                         a.largest_radius, static_cast<double>(a.reset_every)})
-    line("adaptive", x);
-  for (const double x : {o.mcmc.growth, o.mcmc.least_opacity, o.mcmc.noise}) line("mcmc", x);
+  line("adaptive.gradient", a.gradient);
+  line("adaptive.absolute", a.absolute);
+  line("adaptive.split_scale", a.split_scale);
+  line("adaptive.least_opacity", a.least_opacity);
+  line("adaptive.largest_scale", a.largest_scale);
+  line("adaptive.largest_radius", a.largest_radius);
+  line("adaptive.reset_every", a.reset_every);
+  line("mcmc.growth", o.mcmc.growth);
+  line("mcmc.least_opacity", o.mcmc.least_opacity);
+  line("mcmc.noise", o.mcmc.noise);
   line("refine_poses", o.refine_poses);
   line("exposures", o.exposures);
   line("hold_out_every", o.hold_out_every);

@@ -62,10 +62,6 @@ Tensor with_row(const Tensor& table, const Tensor& row, const Tensor& view) {
 
 Tensor unit_floats(const Tensor& bytes) { return convert(bytes, DType::f32) / 255; }
 
-double regularizer(double given, const TrainOptions& o) {
-  return given >= 0 ? given : o.densification == Densification::mcmc ? 0.01 : 0;
-}
-
 /// The loss and what else a step needs of the render: radii i32 [capacity, 2], entries of its lists.
 Tensors loss(const Arguments& a, const Tensors& x, const TrainOptions& o, const RenderOptions& render) {
   // x: the scene, the rows of pose and exposure of this view, zeros that collect the gradients in the image.
@@ -78,9 +74,9 @@ Tensors loss(const Arguments& a, const Tensors& x, const TrainOptions& o, const 
   const Tensor shown = o.exposures ? exposed(p.image, x[exposures]) : p.image;
   Tensor total = difference(shown, unit_floats(look.image), o.ssim);
   const Tensor all = convert(look.count, DType::f32);
-  if (const double weight = regularizer(o.opacity_regularizer, o); weight > 0)
+  if (const double weight = o.opacity_regularizer; weight > 0)
     total = total + weight * sum(opacity(x[opacities], look.count)) / all;
-  if (const double weight = regularizer(o.scale_regularizer, o); weight > 0) {
+  if (const double weight = o.scale_regularizer; weight > 0) {
     const Tensor used = reshape(in_use(look.count, x[scales].dim(0)), {-1, 1});
     total = total + weight * sum(where(used, exp(x[scales]), zeros_like(x[scales]))) / (3 * all);
   }

@@ -30,6 +30,7 @@ struct StepNumbers {
 /// Of the leaves of the state and of what is looked at.
 using StepProgram = Jit<std::function<Tensors(const Tensors&, const Tensors&)>>;
 
+/// `options` are resolved ones.
 class Programs {
  public:
   Programs(const TrainOptions& options, std::int64_t gaussians);

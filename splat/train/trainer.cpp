@@ -134,17 +134,17 @@ formats::GaussianCloud Trainer::cloud() const {
 Quality Trainer::quality(const std::vector<std::size_t>& views) {
   Quality q;
   for (const std::size_t view : views) {
-    const Tensor shown = render(view);
+    HostTensor shown = render(view);  // Clamped, as a file of it is.
+    for (float& x : shown.as_mutable<float>()) x = std::clamp(x, 0.0f, 1.0f);
     const HostTensor& image = impl_->capture.images[view];
     HostTensor truth(DType::f32, image.shape());
     double squares = 0;
     for (std::int64_t i = 0; i < image.numel(); ++i) {
       truth.set_f64(i, image.get_f64(i) / 255);
-      // What is shown of a render is clamped, as a file of it is.
-      squares += std::pow(std::clamp(shown.host_tensor().get_f64(i), 0.0, 1.0) - image.get_f64(i) / 255, 2);
+      squares += std::pow(shown.get_f64(i) - image.get_f64(i) / 255, 2);
     }
     q.psnr += 10 * std::log10(static_cast<double>(image.numel()) / std::max(squares, 1e-10));
-    q.ssim += one({shown, Tensor(truth)}, [](ValuesIn v) { return ssim(v[0], v[1]); }).item();
+    q.ssim += one({Tensor(shown), Tensor(truth)}, [](ValuesIn v) { return ssim(v[0], v[1]); }).item();
   }
   q.views = views.size();
   if (q.views > 0) q.psnr /= static_cast<double>(q.views), q.ssim /= static_cast<double>(q.views);

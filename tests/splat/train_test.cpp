@@ -189,6 +189,12 @@ TEST(Training, CheckpointsOfOtherRunsAndCutOnesAreRefused) {
   TrainOptions other = o;
   other.ssim = 0.5;
   refused(c, other, "it has ssim = 0.2");
+  other = o;
+  other.rates.scales *= 2;
+  refused(c, other, "it has rates.scales = ");
+  Capture renamed = c;
+  renamed.reconstruction.images[0].name += "_";
+  refused(renamed, o, "capture = ");
   refused(small_capture(0.02, 1), o, "capture = ");
   std::string bytes;
   {
