@@ -12,8 +12,6 @@
 namespace rlx::cli::testing {
 namespace {
 
-std::string data(const std::string& name) { return RLX_SOURCE_DIR "/tests/data/splat/" + name; }
-
 Outcome draws(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"splat", "render"});
   const Outcome o = rlx(arguments);

@@ -6,8 +6,6 @@
 namespace rlx::cli::testing {
 namespace {
 
-std::string data(const std::string& name) { return RLX_SOURCE_DIR "/tests/data/splat/" + name; }
-
 TEST(Splat, InfoTellsWhatAFileHolds) {
   const auto j = rlx({"splat", "info", data("degree3.ply"), "--json"}).json();
   EXPECT_EQ(j["gaussians"], 12);

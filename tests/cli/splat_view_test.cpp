@@ -10,8 +10,6 @@
 namespace rlx::cli::testing {
 namespace {
 
-std::string data(const std::string& name) { return RLX_SOURCE_DIR "/tests/data/splat/" + name; }
-
 TEST(SplatView, ServesThePageAndTheScene) {
   Viewer viewer(data("degree3.ply"));
   ASSERT_GT(viewer.port(), 0);
@@ -19,9 +17,9 @@ TEST(SplatView, ServesThePageAndTheScene) {
   EXPECT_EQ(viewer.url().substr(0, 17), "http://127.0.0.1:");
   const Answer page = viewer.get("/");
   EXPECT_EQ(page.status, 200);
-  EXPECT_EQ(page.body, slurp(RLX_SOURCE_DIR "/splat/view/index.html"));
+  EXPECT_EQ(page.body, slurp(places::source() / "splat/view/index.html"));
   EXPECT_NE(page.head.find("Content-Security-Policy: default-src 'self'"), std::string::npos);
-  for (const auto& file : fs::directory_iterator(RLX_SOURCE_DIR "/splat/view")) {
+  for (const auto& file : fs::directory_iterator(places::source() / "splat/view")) {
     const Answer a = viewer.get("/" + file.path().filename().string());
     EXPECT_EQ(a.status, 200) << file.path();
     EXPECT_EQ(a.body, slurp(file.path().string())) << file.path();

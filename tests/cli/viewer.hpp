@@ -85,7 +85,7 @@ class Viewer {
  public:
   /// On a port that is free.
   explicit Viewer(const std::string& scene)
-      : process_({RLX_PROGRAM, "splat", "view", scene, "--port", "0", "--json"}, {{1, out_.write}}) {
+      : process_({places::program(), "splat", "view", scene, "--port", "0", "--json"}, {{1, out_.write}}) {
     out_.close_write();
     std::string text;
     char piece[512];

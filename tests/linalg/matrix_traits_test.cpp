@@ -97,7 +97,7 @@ TEST(ChooseMethod, TakesConjugateGradientsForLargeSolidMeshesOnly) {
 }
 
 TEST(ChooseMethod, OnTheSharedMatrices) {
-  if (names_in("data/matrices", ".mtx").empty()) GTEST_SKIP() << "no folder " << shared_folder();
+  if (names_in("data/matrices", ".mtx").empty()) GTEST_SKIP() << "no folder " << places::shared();
   const auto choose = [](const std::string& name) {
     return std::visit([](const auto& a) { return choose_method(traits(a)); }, load_matrix(name));
   };
