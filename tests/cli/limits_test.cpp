@@ -37,6 +37,7 @@ TEST(Limits, EndlessInputStops) {
   put(graph, "rlx 1\ngraph main(%0 \"x\": f64[8]) {\n  return %0 \"y\"\n}\n");
   ASSERT_EQ(::symlink("/dev/zero", (folder / "x.npy").c_str()), 0);
   expect_refusal({"run", graph, "x=" + (folder / "x.npy")}, 1, "MemoryError", "x.npy", "RLX_MEMORY_LIMIT=200M");
+  expect_refusal({"report", "/dev/zero"}, 1, "MemoryError", "/dev/zero", "RLX_MEMORY_LIMIT=200M");
 }
 
 TEST(Limits, OfAddressSpaceAreJudgedBeforeTheWork) {

@@ -281,6 +281,23 @@ TEST(Text, RefusesIllegalNodes) {
   }
 }
 
+// Types have their place for them; no operator computes with them yet, and taken as plain they would be other numbers.
+TEST(Text, RefusesOtherOrdersAndQuantizedElements) {
+  const std::pair<std::string, std::string> types[] = {{"f32[2,3]{layout=(0,1)}", "row-major order"},
+                                                       {"f32[2]{scales=(0.5),zero_points=(1)}", "plain elements"}};
+  for (const auto& [type, expected] : types) {
+    const std::string head = "rlx 1\ngraph main(%x: " + type + ") {\n";
+    EXPECT_NO_THROW(parse(head + "return %x }", ops()));
+    try {
+      parse(head + "%y = toy.neg(%x) : " + type + " return %y }", ops());
+      ADD_FAILURE() << "accepted: " << type;
+    } catch (const VerifyError& e) {
+      EXPECT_EQ(e.constraint(), "kind");
+      EXPECT_NE(std::string(e.what()).find(type + ", expected " + expected), std::string::npos) << e.what();
+    }
+  }
+}
+
 TEST(Text, OverflowOfADimensionIsRefused) {
   const std::string text =
       "rlx 1\ngraph main(%x: f32[9223372036854775807]) {\n  %y = toy.join(%x, %x) : f32[1]\n  return\n}\n";

@@ -104,6 +104,12 @@ TEST(Verify, RefusesWhatBreaksARule) {
     for (Level l : {Level::hir, Level::mir, Level::lir}) expect_refusal(c, parse(good, ops()), l);
 }
 
+TEST(Verify, BuffersBelongToLir) {
+  const Broken input{"level", "input %1 is a buffer, f32[2]@device",
+                     [](Graph& g) { g.set_type(1, TensorType{DType::f32, {2}, Space::device}); }};
+  for (Level l : {Level::hir, Level::mir}) expect_refusal(input, parse(good, ops()), l);
+}
+
 TEST(Verify, RegionsAreClosedBelowLir) {
   const Broken capture{"closed", "%2 is of an outer region", [](Graph& g) { g.node(3).operands = {2}; }};
   expect_refusal(capture, parse(good, ops()), Level::hir);
