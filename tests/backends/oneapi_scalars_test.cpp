@@ -16,15 +16,15 @@ using test::Body;
 using test::kernel;
 using OneapiScalars = test::OneapiTest;
 
-struct Case {
+struct ScalarCase {
   std::string op;
   int arity = 1;
   AnyAttrs attrs{};
   std::string label() const { return op + attrs.to_string(); }
 };
 
-const std::vector<Case> comparisons = [] {
-  std::vector<Case> all;
+const std::vector<ScalarCase> comparisons = [] {
+  std::vector<ScalarCase> all;
   for (int d = 0; d < 6; ++d) all.push_back({"compare", 2, ops::CompareAttrs{static_cast<ops::Direction>(d)}});
   return all;
 }();
@@ -36,7 +36,8 @@ class ScalarRun {
   HostTensor values, predicates;
   std::int64_t points() const { return operands[0].numel(); }
 
-  Graph graph(const std::vector<Case>& value_cases, const std::vector<Case>& predicate_cases, DType result) {
+  Graph graph(const std::vector<ScalarCase>& value_cases, const std::vector<ScalarCase>& predicate_cases,
+              DType result) {
     const std::int64_t n = points();
     values = HostTensor(result, {n * std::max<std::int64_t>(1, static_cast<std::int64_t>(value_cases.size()))});
     predicates =
@@ -50,7 +51,7 @@ class ScalarRun {
            test::inputs_like(b, buffers_), [&](const Body& w, ValuesIn i, ValuesIn p) {
              Values x;
              for (std::size_t k = 0; k < operands.size(); ++k) x.push_back(w.load(p[k], i[0]));
-             const auto put = [&](const std::vector<Case>& cases, Value to) {
+             const auto put = [&](const std::vector<ScalarCase>& cases, Value to) {
                for (std::size_t k = 0; k < cases.size(); ++k) {
                  const ValuesIn in(x.data(), static_cast<std::size_t>(cases[k].arity));
                  const Value y = cases[k].op == "select"
@@ -100,7 +101,7 @@ long double erfinv_slow(long double x) {
   }
   return std::copysign(high, x);
 }
-long double reference(const Case& c, long double x, long double y, long double z) {
+long double reference(const ScalarCase& c, long double x, long double y, long double z) {
   const std::string& f = c.op;
   const bool nan2 = std::isnan(x) || std::isnan(y);
   const auto low = [](long double a, long double b) {
@@ -171,7 +172,7 @@ long double reference(const Case& c, long double x, long double y, long double z
 }
 
 TEST_F(OneapiScalars, FloatOperators) {
-  std::vector<Case> cases, predicates = comparisons;
+  std::vector<ScalarCase> cases, predicates = comparisons;
   const std::vector<std::string> exact = {"neg", "abs", "sign", "sqrt", "floor", "ceil", "round",  "add",
                                           "sub", "mul", "div",  "rem",  "min",   "max",  "select", "clamp"};
   for (const char* op : {"neg",  "abs", "sign", "exp",    "log",    "expm1",   "log1p", "sqrt", "rsqrt",
@@ -231,7 +232,7 @@ TEST_F(OneapiScalars, FloatOperators) {
 // --- Integers --------------------------------------------------------------------------------------------------------
 
 using Wide = __int128;
-Wide integer_reference(const Case& c, DType t, Wide x, Wide y, Wide z) {
+Wide integer_reference(const ScalarCase& c, DType t, Wide x, Wide y, Wide z) {
   const int width = bit_width(t);
   const Wide modulus = Wide{1} << width, bits = x & (modulus - 1);
   const bool sign = is_signed_integer(t);
@@ -277,7 +278,7 @@ Wide integer_reference(const Case& c, DType t, Wide x, Wide y, Wide z) {
 }
 
 TEST_F(OneapiScalars, IntegerOperators) {
-  std::vector<Case> cases;
+  std::vector<ScalarCase> cases;
   for (const char* op : {"neg", "abs", "sign", "not", "popcount", "clz"}) cases.push_back({op});
   for (const char* op : {"add", "sub", "mul", "div", "rem", "min", "max", "and", "or", "xor", "shift_left",
                          "shift_right_logical", "shift_right_arithmetic", "pow"})
@@ -336,13 +337,13 @@ TEST_F(OneapiScalars, BooleanOperators) {
   ScalarRun r;
   r.operands = {HostTensor::from(DType::boolean, {4}, std::vector<double>{0, 0, 1, 1}),
                 HostTensor::from(DType::boolean, {4}, std::vector<double>{0, 1, 0, 1})};
-  const std::vector<Case> cases = {{"and", 2},
-                                   {"or", 2},
-                                   {"xor", 2},
-                                   {"min", 2},
-                                   {"max", 2},
-                                   {"not"},
-                                   {"compare", 2, ops::CompareAttrs{ops::Direction::lt}}};
+  const std::vector<ScalarCase> cases = {{"and", 2},
+                                         {"or", 2},
+                                         {"xor", 2},
+                                         {"min", 2},
+                                         {"max", 2},
+                                         {"not"},
+                                         {"compare", 2, ops::CompareAttrs{ops::Direction::lt}}};
   const Graph g = r.graph(cases, {}, DType::boolean);
   run(g, r.buffers());
   r.take();
@@ -385,7 +386,7 @@ WideComplex complex_reference(const std::string& f, WideComplex x, WideComplex y
 }
 
 TEST_F(OneapiScalars, ComplexOperators) {
-  std::vector<Case> cases;
+  std::vector<ScalarCase> cases;
   for (const char* op : {"neg", "conj", "sign", "exp", "log", "expm1", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan",
                          "sinh", "cosh", "tanh"})
     cases.push_back({op});
