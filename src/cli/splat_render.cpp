@@ -20,10 +20,6 @@ namespace {
 
 using nlohmann::json;
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 /// A name of files: with a place for the number, "a_%04d.png", or without one.
 struct Names {
   std::string before, after;

@@ -8,8 +8,8 @@
 namespace rlx {
 namespace {
 
-using test::Case;
 using test::comparisons;
+using test::ScalarCase;
 using test::ScalarRun;
 using OneapiComplex = test::OneapiTest;
 
@@ -43,7 +43,7 @@ WideComplex complex_reference(const std::string& f, WideComplex x, WideComplex y
 }
 
 TEST_F(OneapiComplex, ScalarOperators) {
-  std::vector<Case> cases;
+  std::vector<ScalarCase> cases;
   for (const char* op : {"neg", "conj", "sign", "exp", "log", "expm1", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan",
                          "sinh", "cosh", "tanh"})
     cases.push_back({op});

@@ -8,15 +8,15 @@
 
 namespace rlx::test {
 
-struct Case {
+struct ScalarCase {
   std::string op;
   int arity = 1;
   AnyAttrs attrs{};
   std::string label() const { return op + attrs.to_string(); }
 };
 
-inline const std::vector<Case> comparisons = [] {
-  std::vector<Case> all;
+inline const std::vector<ScalarCase> comparisons = [] {
+  std::vector<ScalarCase> all;
   for (int d = 0; d < 6; ++d) all.push_back({"compare", 2, ops::CompareAttrs{static_cast<ops::Direction>(d)}});
   return all;
 }();
@@ -28,7 +28,8 @@ class ScalarRun {
   HostTensor values, predicates;
   std::int64_t points() const { return operands[0].numel(); }
 
-  Graph graph(const std::vector<Case>& value_cases, const std::vector<Case>& predicate_cases, DType result) {
+  Graph graph(const std::vector<ScalarCase>& value_cases, const std::vector<ScalarCase>& predicate_cases,
+              DType result) {
     const std::int64_t n = points();
     values = HostTensor(result, {n * std::max<std::int64_t>(1, static_cast<std::int64_t>(value_cases.size()))});
     predicates =
@@ -42,7 +43,7 @@ class ScalarRun {
            [&](const Body& w, ValuesIn i, ValuesIn p) {
              Values x;
              for (std::size_t k = 0; k < operands.size(); ++k) x.push_back(w.load(p[k], i[0]));
-             const auto put = [&](const std::vector<Case>& cases, Value to) {
+             const auto put = [&](const std::vector<ScalarCase>& cases, Value to) {
                for (std::size_t k = 0; k < cases.size(); ++k) {
                  const ValuesIn in(x.data(), static_cast<std::size_t>(cases[k].arity));
                  const Value y = cases[k].op == "select"

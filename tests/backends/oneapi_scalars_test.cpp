@@ -10,8 +10,8 @@
 namespace rlx {
 namespace {
 
-using test::Case;
 using test::comparisons;
+using test::ScalarCase;
 using test::ScalarRun;
 using OneapiScalars = test::OneapiTest;
 
@@ -41,7 +41,7 @@ long double erfinv_slow(long double x) {
   }
   return std::copysign(high, x);
 }
-long double reference(const Case& c, long double x, long double y, long double z) {
+long double reference(const ScalarCase& c, long double x, long double y, long double z) {
   const std::string& f = c.op;
   const bool nan2 = std::isnan(x) || std::isnan(y);
   const auto low = [](long double a, long double b) {
@@ -112,7 +112,7 @@ long double reference(const Case& c, long double x, long double y, long double z
 }
 
 TEST_F(OneapiScalars, FloatOperators) {
-  std::vector<Case> cases, predicates = comparisons;
+  std::vector<ScalarCase> cases, predicates = comparisons;
   const std::vector<std::string> exact = {"neg", "abs", "sign", "sqrt", "floor", "ceil", "round",  "add",
                                           "sub", "mul", "div",  "rem",  "min",   "max",  "select", "clamp"};
   for (const char* op : {"neg",  "abs", "sign", "exp",    "log",    "expm1",   "log1p", "sqrt", "rsqrt",
@@ -172,7 +172,7 @@ TEST_F(OneapiScalars, FloatOperators) {
 // --- Integers --------------------------------------------------------------------------------------------------------
 
 using Wide = __int128;
-Wide integer_reference(const Case& c, DType t, Wide x, Wide y, Wide z) {
+Wide integer_reference(const ScalarCase& c, DType t, Wide x, Wide y, Wide z) {
   const int width = bit_width(t);
   const Wide modulus = Wide{1} << width, bits = x & (modulus - 1);
   const bool sign = is_signed_integer(t);
@@ -218,7 +218,7 @@ Wide integer_reference(const Case& c, DType t, Wide x, Wide y, Wide z) {
 }
 
 TEST_F(OneapiScalars, IntegerOperators) {
-  std::vector<Case> cases;
+  std::vector<ScalarCase> cases;
   for (const char* op : {"neg", "abs", "sign", "not", "popcount", "clz"}) cases.push_back({op});
   for (const char* op : {"add", "sub", "mul", "div", "rem", "min", "max", "and", "or", "xor", "shift_left",
                          "shift_right_logical", "shift_right_arithmetic", "pow"})
@@ -277,13 +277,13 @@ TEST_F(OneapiScalars, BooleanOperators) {
   ScalarRun r;
   r.operands = {HostTensor::from(DType::boolean, {4}, std::vector<double>{0, 0, 1, 1}),
                 HostTensor::from(DType::boolean, {4}, std::vector<double>{0, 1, 0, 1})};
-  const std::vector<Case> cases = {{"and", 2},
-                                   {"or", 2},
-                                   {"xor", 2},
-                                   {"min", 2},
-                                   {"max", 2},
-                                   {"not"},
-                                   {"compare", 2, ops::CompareAttrs{ops::Direction::lt}}};
+  const std::vector<ScalarCase> cases = {{"and", 2},
+                                         {"or", 2},
+                                         {"xor", 2},
+                                         {"min", 2},
+                                         {"max", 2},
+                                         {"not"},
+                                         {"compare", 2, ops::CompareAttrs{ops::Direction::lt}}};
   const Graph g = r.graph(cases, {}, DType::boolean);
   run(g, r.buffers());
   r.take();

@@ -142,7 +142,8 @@ TEST(Commands, EveryKeyIsInTheReadme) {
   const TempFolder folder;
   put(folder / "g.rlx", "rlx 1\ngraph main(%x: f64[2]) {\n  %y = softmax(%x) : f64[2]\n  return %y\n}\n");
   formats::write_tensor(folder / "x.npy", HostTensor(DType::f64, {2}));
-  const std::string matrix = (own_matrices() / "west0067.mtx").string(), readme = slurp(RLX_SOURCE_DIR "/README.md");
+  const std::string matrix = (own_matrices() / "west0067.mtx").string(),
+                    readme = slurp((places::source() / "README.md").string());
   std::set<std::string> keys;
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"solve", matrix, "--report", "-o", folder / "y.npy"},

@@ -20,6 +20,8 @@ namespace rlx::linalg::testing {
 
 namespace fs = std::filesystem;
 
+constexpr double unit_roundoff = 0x1p-53;  ///< Of f64.
+
 /// Names of the files of a folder of shared/ with an ending, without it; empty where the folder is not there.
 inline std::vector<std::string> names_in(const std::string& folder, const std::string& ending) {
   std::vector<std::string> names;

@@ -18,7 +18,6 @@ namespace rlx::linalg::testing {
 namespace {
 
 using c128 = std::complex<double>;
-constexpr double unit_roundoff = 1.1102230246251565e-16;
 
 template <class T>
 void check_solutions(const std::string& name, const OwnedCsr<T>& a, const SparseFactor<T>& factor) {

@@ -11,7 +11,7 @@ struct Splats {
   HostTensor radii, means, depths, conics, opacities, features;
 };
 
-struct Picture {
+struct ReferencePicture {
   std::vector<double> image, transmittance;  // [c, h, w, f], [c, h, w]
   std::vector<bool> close;                   // [c, h, w]: where rounding may decide otherwise
   std::vector<double> share;                 // [c, h, w]: the largest weight of a Gaussian that it decides about
@@ -29,12 +29,12 @@ inline std::vector<std::int64_t> by_depth(const HostTensor& radii, const HostTen
 }
 
 /// Thresholds count as met by rounding within `within`, relative.
-inline Picture picture(const Splats& s, std::int64_t width, std::int64_t height, const std::vector<double>& backgrounds,
-                       double within) {
+inline ReferencePicture picture(const Splats& s, std::int64_t width, std::int64_t height,
+                                const std::vector<double>& backgrounds, double within) {
   const std::int64_t c = s.means.shape()[0], f = s.features.shape()[2];
   const auto count = static_cast<std::size_t>(c * height * width);
-  Picture p{std::vector<double>(count * static_cast<std::size_t>(f)), std::vector<double>(count, 1.0),
-            std::vector<bool>(count), std::vector<double>(count)};
+  ReferencePicture p{std::vector<double>(count * static_cast<std::size_t>(f)), std::vector<double>(count, 1.0),
+                     std::vector<bool>(count), std::vector<double>(count)};
   std::vector<bool> ended(count);
   std::vector<double> last_weight(count);
   for (std::int64_t image = 0; image < c; ++image) {

@@ -95,7 +95,7 @@ HostTensor first_of(const HostTensor& x) {
 
 /// What is compared with: float64 images, pixels left out, and operands of the pipeline in both types.
 struct Setup {
-  Picture expected;
+  ReferencePicture expected;
   double brightest;  // Of the colours of Gaussians and backgrounds.
   std::vector<HostTensor> f32, f64;
 };
@@ -129,7 +129,7 @@ double worst(const HostTensor& got, const HostTensor& expected, const std::vecto
 }
 
 /// Pixels that a threshold decides: how far the worst is beyond its largest share of a Gaussian that is decided about.
-double beyond_share(const HostTensor& got, const HostTensor& expected, const Picture& p, double brightest) {
+double beyond_share(const HostTensor& got, const HostTensor& expected, const ReferencePicture& p, double brightest) {
   const std::int64_t f = got.shape().back();
   double m = 0;
   for (std::size_t at = 0; at < p.close.size(); ++at)
