@@ -155,7 +155,7 @@ void write_checkpoint(const std::string& path, const Checkpoint& c, const std::s
   formats::write_hdf5(path, sets);
 }
 
-Checkpoint read_checkpoint(const std::string& path, const std::string& description) {
+Checkpoint read_checkpoint(const std::string& path, const std::string& description, int degree, std::int64_t views) {
   const Reader read(path);
   const HostTensor run = read("/run", DType::i64, {3}), text = read("/description", DType::u8, {-1});
   if (run.get_i64(0) != version)
@@ -166,14 +166,14 @@ Checkpoint read_checkpoint(const std::string& path, const std::string& descripti
   State& s = c.state;
   s.step = run.get_i64(1);
   s.count = run.get_i64(2);
-  s.visits = read("/visits", DType::f32, {-1});
+  s.visits = read("/visits", DType::f32, {views});
   std::int64_t capacity = -1;
-  const std::vector<std::int64_t> shapes[groups] = {{-1, 3},    {-1, 4},     {-1, 3}, {-1},
-                                                    {-1, 1, 3}, {-1, -1, 3}, {-1, 6}, {-1, 12}};
+  const std::vector<std::int64_t> shapes[groups] = {
+      {-1, 3},    {-1, 4},    {-1, 3}, {-1}, {-1, 1, 3}, {-1, formats::sh_coefficients(degree) - 1, 3},
+      {views, 6}, {views, 12}};
   for (std::size_t g = 0; g < groups; ++g) {
     auto shape = shapes[g];
-    if (g >= scene_groups) shape[0] = s.visits.numel();
-    else if (capacity >= 0) shape[0] = capacity;
+    if (g < scene_groups) shape[0] = capacity;
     s.values[g] = read(dataset("values", group_names[g]), DType::f32, shape);
     capacity = s.values[means].shape()[0];
     s.first[g] = read(dataset("first", group_names[g]), DType::f32, s.values[g].shape());

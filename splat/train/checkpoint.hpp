@@ -18,8 +18,9 @@ struct Checkpoint {
 };
 
 void write_checkpoint(const std::string& path, const Checkpoint& c, const std::string& description);
-/// Throws FormatError where the file is none or its arrays do not fit each other, ArgumentError, naming the file, the
-/// option and both values, where its description is another one.
-Checkpoint read_checkpoint(const std::string& path, const std::string& description);
+/// Of a run with harmonics of `degree` and so many views. Throws FormatError where the file is none or its arrays do
+/// not fit each other and the run, ArgumentError, naming the file, the option and both values, where its description is
+/// another one.
+Checkpoint read_checkpoint(const std::string& path, const std::string& description, int degree, std::int64_t views);
 
 }  // namespace rlx::splat::train

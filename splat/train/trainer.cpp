@@ -64,8 +64,9 @@ class Trainer::Impl {
         order(some_training_views(capture, options), options.seed),
         views(arrays_of(capture)),
         strategy(make_strategy(options, extent)),
-        run(checkpoint ? read_checkpoint(*checkpoint, description_of(options, capture))
-                       : Checkpoint{make_state(first_gaussians(capture, options), std::ssize(views)), {}, 0}),
+        run(checkpoint
+                ? read_checkpoint(*checkpoint, description_of(options, capture), options.degree, std::ssize(views))
+                : Checkpoint{make_state(first_gaussians(capture, options), std::ssize(views)), {}, 0}),
         programs(options, run.state.count) {}
 
   /// ArgumentError once a step has failed while it ran: the state that it was given is gone.

@@ -90,10 +90,11 @@ struct SplatRender {
     auto progress = std::make_unique<Progress>();
     progress->stage("reading " + scene);
     const auto start = std::chrono::steady_clock::now();
-    const formats::GaussianCloud cloud = read_scene(scene, raw_axes);
+    const formats::GaussianCloud cloud = read_finite_scene(scene, raw_axes);
     const double seconds_read = seconds_since(start);
     const std::vector<View> views = cameras.views(cloud);
     splat::RendererOptions options = draw.options(cloud);
+    options.camera = cameras.model();
     options.degree = degree;
     options.depth = depth.has_value();
     const splat::Renderer renderer(cloud, options);
@@ -119,6 +120,7 @@ struct SplatRender {
             {"gaussians", cloud.size()},
             {"device", options.device},
             {"mode", options.mode == splat::RenderMode::classic ? "classic" : "antialiased"},
+            {"lens", cameras.lens},
             {"sh_degree", options.degree < 0 ? cloud.sh_degree : options.degree},
             {"seconds_read", seconds_read},
             {"images", std::move(images)}});
