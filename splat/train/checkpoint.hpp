@@ -8,18 +8,16 @@
 
 namespace rlx::splat::train {
 
-/// Options and capture as a text: an option a line, and hashes of cameras and images.
-std::string description_of(const TrainOptions& resolved, const Capture& capture);
-
 struct Checkpoint {
   State state;
   std::vector<HistoryEntry> history;
   double pending_loss = 0;  ///< Sum since the last entry.
 };
 
-void write_checkpoint(const std::string& path, const Checkpoint& c, const std::string& description);
-/// Throws FormatError where the file is none or its arrays do not fit each other, ArgumentError, naming the file, the
-/// option and both values, where its description is another one.
-Checkpoint read_checkpoint(const std::string& path, const std::string& description);
+void write_checkpoint(const std::string& path, const Checkpoint& c, const TrainOptions& resolved,
+                      const Capture& capture);
+/// Throws FormatError where the file is none, was changed since it was written, or holds arrays that fit neither each
+/// other nor the run; ArgumentError, naming the file, the option and both values, where it is of another run.
+Checkpoint read_checkpoint(const std::string& path, const TrainOptions& resolved, const Capture& capture);
 
 }  // namespace rlx::splat::train

@@ -6,8 +6,11 @@
 
 #include <cmath>
 #include <fstream>
+#include <random>
 
 #include "splat/train/adam.hpp"
+#include "splat/train/checkpoint.hpp"
+#include "splat/train/schedule.hpp"
 #include "splat/train/start.hpp"
 #include "splat/train/step.hpp"
 
@@ -37,17 +40,22 @@ TEST_P(Resumed, MakesTheSameBits) {
   o.exposures = o.refine_poses = true;
   o.adaptive.gradient = 5e-5;
   o.adaptive.reset_every = 25;
+  o.refine_until = 50;  // So also three times after the checkpoint.
   const Capture c = small_capture();
   Trainer whole(c, o);
   train_to(whole, 23);
   whole.save(folder / "checkpoint.h5");
+  const std::int64_t then = whole.gaussians();
   train_to(whole, 60);
   Trainer second(c, o, folder / "checkpoint.h5");
   EXPECT_EQ(second.steps_done(), 23);
   train_to(second, 60);
   expect_same(whole.cloud(), second.cloud());
   EXPECT_EQ(whole.render(1), second.render(1));
-  if (GetParam() != Densification::fixed) { EXPECT_NE(whole.gaussians(), 200); }
+  if (GetParam() != Densification::fixed) {
+    EXPECT_NE(then, 200);
+    EXPECT_NE(whole.gaussians(), then);
+  }
   // And what is saved then is the same file of numbers.
   whole.save(folder / "a.h5"), second.save(folder / "b.h5");
   for (const std::string& name : formats::list_hdf5(folder / "a.h5"))
@@ -207,6 +215,59 @@ TEST(Training, CheckpointsOfOtherRunsAndCutOnesAreRefused) {
   }
   formats::write_hdf5(path, {{"/run", HostTensor(DType::i64, {3})}});
   EXPECT_THROW(Trainer(c, o, path), FormatError);
+}
+
+TEST(Training, CheckpointsWhoseBytesChangedAreRefused) {
+  const Folder folder;
+  const TrainOptions o = small_options();
+  const Capture c = small_capture();
+  Trainer t(c, o);
+  const std::string path = folder / "checkpoint.h5";
+  t.save(path);
+  std::string bytes;
+  {
+    std::ifstream in(path, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  std::mt19937 random(5);
+  int refused = 0;
+  constexpr int tries = 200;
+  for (int k = 0; k < tries; ++k) {
+    const std::size_t at = random() % bytes.size();
+    std::string changed = bytes;
+    changed[at] = static_cast<char>(changed[at] ^ static_cast<char>(1 + random() % 255));
+    std::ofstream(path, std::ios::binary) << changed;
+    try {
+      // What HDF5 leaves between its objects may be anything.
+      expect_same(Trainer(c, o, path).cloud(), t.cloud());
+    } catch (const FormatError& e) {
+      EXPECT_EQ(std::string(e.what()).find(path), 0u) << at << ": " << e.what();
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, tries / 2);
+}
+
+TEST(Training, CheckpointsThatContradictTheRunAreRefused) {
+  // Written by ourselves, digest and all, of a run that the options do not describe.
+  const Folder folder;
+  const Capture c = small_capture();
+  const TrainOptions o = train::resolved(small_options());
+  const std::string path = folder / "checkpoint.h5";
+  const auto refused = [&](const TrainOptions& made, std::int64_t views, std::int64_t step) {
+    train::Checkpoint k{train::make_state(train::first_gaussians(c, made), views), {}, 0};
+    k.state.step = step;
+    train::write_checkpoint(path, k, o, c);
+    EXPECT_THROW(train::read_checkpoint(path, o, c), FormatError) << made.degree << " " << views << " " << step;
+  };
+  TrainOptions flat = o;
+  flat.degree = 0;
+  refused(flat, 8, 0);
+  refused(o, 7, 0);
+  refused(o, 8, o.steps + 1);
+  refused(o, 8, -1);
+  train::write_checkpoint(path, {train::make_state(train::first_gaussians(c, o), 8), {}, 0}, o, c);
+  EXPECT_EQ(train::read_checkpoint(path, o, c).state.count, 200);
 }
 
 TEST(Training, RefusesWhatCannotBeTrainedOn) {
