@@ -133,6 +133,7 @@ std::string description_of(const TrainOptions& o, const Capture& c) {
   line("rates.opacities", r.opacities);
   line("rates.colours", r.colours);
   line("rates.harmonics", r.harmonics);
+  line("rates.last_share", r.last_share);
   line("rates.poses", r.poses);
   line("rates.exposures", r.exposures);
   line("start", static_cast<int>(o.start));
