@@ -19,7 +19,7 @@ static double once(const std::function<void()>& f) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-static double median(std::vector<double> v) {
+double median(std::vector<double> v) {
   std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
   return v[v.size() / 2];
 }
@@ -41,14 +41,6 @@ std::vector<double> alternating_seconds(int repeats, const std::vector<std::func
   std::vector<double> medians;
   for (std::vector<double>& t : times) medians.push_back(median(std::move(t)));
   return medians;
-}
-
-void row(const std::string& name, double ours, double rival, const std::string& unit, double ratio, double goal) {
-  std::printf(
-      "{\"name\": \"%s\", \"ours\": %.6g, \"rival\": %.6g, \"unit\": \"%s\", \"ratio\": %.3f, \"goal\": %.3g, "
-      "\"threads\": %d, \"processor\": \"%s\"}\n",
-      name.c_str(), ours, rival, unit.c_str(), ratio, goal, threads(), processor().c_str());
-  std::fflush(stdout);
 }
 
 double triad(std::size_t bytes, int thread_count, int repeats) {

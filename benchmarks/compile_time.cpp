@@ -44,18 +44,19 @@ Graph scan(const Registry& registry, std::int64_t steps) {
   return g;
 }
 
-}  // namespace
+/// Where the disk cache is while this program runs.
+const std::string& cache_folder() {
+  static const std::string folder =
+      (std::filesystem::temp_directory_path() / ("rlx_bench_cache_" + std::to_string(::getpid()))).string();
+  return folder;
+}
 
-int main() {
-  const std::string folder = (std::filesystem::temp_directory_path() / "rlx_bench_cache").string();
-  std::filesystem::remove_all(folder);
-  ::setenv("RLX_CACHE_DIR", folder.c_str(), 1);
-  const runtime::Catalog catalog = make_catalog();
+void measure_compilation(const runtime::Catalog& catalog) {
   const Graph g = fifty(catalog.operators);
   const auto device = cpu::open_device({});
   const auto compile = [&] { runtime::Executable e(device, g, catalog); };
   const double cold = bench::median_seconds(3, [&] {
-    std::filesystem::remove_all(folder);
+    std::filesystem::remove_all(cache_folder());
     compile();
   });
   const double warm = bench::median_seconds(7, compile);
@@ -69,7 +70,10 @@ int main() {
   });
   bench::row("check of its program, three times a compilation", 3 * check * 1e3, cold * 1e3 / 20, "ms",
              cold / 20 / (3 * check), 1);
+}
 
+void measure_call(const runtime::Catalog& catalog) {
+  const auto device = cpu::open_device({});
   Graph small("small");
   Builder b(small, catalog.operators);
   const Value x = b.input(f32({16}), "x");
@@ -83,7 +87,10 @@ int main() {
                                             }) /
                       1000;
   bench::row("call of one small kernel", call * 1e6, 20, "us", 20 / (call * 1e6), 1);
+}
 
+void measure_scan(const runtime::Catalog& catalog) {
+  const auto device = cpu::open_device({});
   constexpr std::int64_t few = 512, many = 4096;
   const runtime::Executable brief(device, scan(catalog.operators, few), catalog),
       full(device, scan(catalog.operators, many), catalog);
@@ -96,5 +103,17 @@ int main() {
       [&] { out_full = full.run(in_full, std::move(out_full)); });
   const double of_few = scans.first / few, of_many = scans.second / many;
   bench::row("a step of 4096 of a scan beside one of 512", of_many * 1e6, of_few * 1e6, "us", of_few / of_many, 0.5);
-  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ::setenv("RLX_CACHE_DIR", cache_folder().c_str(), 1);
+  const runtime::Catalog catalog = make_catalog();
+  bench::add("compile", [&] { measure_compilation(catalog); });
+  bench::add("call", [&] { measure_call(catalog); });
+  bench::add("scan", [&] { measure_scan(catalog); });
+  const int status = bench::run(argc, argv);
+  std::filesystem::remove_all(cache_folder());
+  return status;
 }

@@ -111,56 +111,65 @@ void against(const std::string& name, double work, int repeats, const std::funct
   bench::row(name, work / t.first * 1e-9, work / t.second * 1e-9, "GFLOP/s", t.second / t.first, goal);
 }
 
-}  // namespace
-
-int main() {
-  const runtime::Catalog catalog = make_catalog();
+void measure_layer(const runtime::Catalog& catalog, const Layer& l) {
   CompileOptions generated;
   generated.per_operator["conv"] = Preference::force_common;
-
-  for (const Layer& l :
-       {Layer{"conv 3x3 64 to 64, 56x56", 8, 56, 64, 64, 3}, Layer{"conv 1x1 256 to 64, 56x56", 8, 56, 256, 64, 1},
-        Layer{"conv 3x3 256 to 256, 14x14", 8, 14, 256, 256, 3}}) {
-    const auto plain = [&](ValuesIn x) { return layer(l, x[0], x[1]); };
-    Run ours(catalog, {l.input(), l.kernel()}, plain), loop(catalog, {l.input(), l.kernel()}, plain, generated);
-    against(l.name + ", generated loop", l.flops(), 3, [&] { ours(); }, [&] { loop(); }, 1);
+  const auto plain = [&](ValuesIn x) { return layer(l, x[0], x[1]); };
+  Run ours(catalog, {l.input(), l.kernel()}, plain), loop(catalog, {l.input(), l.kernel()}, plain, generated);
+  against(l.name + ", generated loop", l.flops(), 3, [&] { ours(); }, [&] { loop(); }, 1);
 #if defined(RLX_BENCH_ONEDNN)
-    OneDnn rival(l);
-    against(l.name + ", oneDNN", l.flops(), 15, [&] { ours(); }, [&] { rival(); }, 0.9);
+  OneDnn rival(l);
+  against(l.name + ", oneDNN", l.flops(), 15, [&] { ours(); }, [&] { rival(); }, 0.9);
 #endif
-    const auto more = [&](ValuesIn x) { return bias_relu(layer(l, x[0], x[1]), x[2]); };
-    const std::vector<TensorType> in{l.input(), l.kernel(), f32({l.features})};
-    Run joined(catalog, in, more),
-        after(catalog, {l.output(), f32({l.features})}, [](ValuesIn x) { return bias_relu(x[0], x[1]); });
-    against(l.name + ", bias and relu: separate steps", l.flops(), 15, [&] { joined(); }, [&] { ours(), after(); }, 1);
-  }
-  for (const std::int64_t k : {64, 256, 1024}) {
-    const std::int64_t n = 2048;
-    const auto f = [&](ValuesIn x) { return bias_relu(ops::matmul(x[0], x[1]), x[2]); };
-    const std::vector<TensorType> in{f32({n, k}), f32({k, n}), f32({n})};
-    Run joined(catalog, in, f), product(catalog, {in[0], in[1]}, [](ValuesIn x) { return ops::matmul(x[0], x[1]); }),
-        after(catalog, {f32({n, n}), f32({n})}, [](ValuesIn x) { return bias_relu(x[0], x[1]); });
-    against(
-        "matmul 2048x2048x" + std::to_string(k) + ", bias and relu: separate steps",
-        2.0 * static_cast<double>(n * n * k), 15, [&] { joined(); }, [&] { product(), after(); }, 1);
-  }
-  // Weights that are stored narrow, made wide as they are packed; against a step of their own that stores them wide.
+  const auto more = [&](ValuesIn x) { return bias_relu(layer(l, x[0], x[1]), x[2]); };
+  const std::vector<TensorType> in{l.input(), l.kernel(), f32({l.features})};
+  Run joined(catalog, in, more),
+      after(catalog, {l.output(), f32({l.features})}, [](ValuesIn x) { return bias_relu(x[0], x[1]); });
+  against(l.name + ", bias and relu: separate steps", l.flops(), 15, [&] { joined(); }, [&] { ours(), after(); }, 1);
+}
+
+void measure_epilogue(const runtime::Catalog& catalog, std::int64_t k) {
+  const std::int64_t n = 2048;
+  const auto f = [&](ValuesIn x) { return bias_relu(ops::matmul(x[0], x[1]), x[2]); };
+  const std::vector<TensorType> in{f32({n, k}), f32({k, n}), f32({n})};
+  Run joined(catalog, in, f), product(catalog, {in[0], in[1]}, [](ValuesIn x) { return ops::matmul(x[0], x[1]); }),
+      after(catalog, {f32({n, n}), f32({n})}, [](ValuesIn x) { return bias_relu(x[0], x[1]); });
+  against(
+      "matmul 2048x2048x" + std::to_string(k) + ", bias and relu: separate steps", 2.0 * static_cast<double>(n * n * k),
+      15, [&] { joined(); }, [&] { product(), after(); }, 1);
+}
+
+/// Weights that are stored narrow, made wide as they are packed; against a step of their own that stores them wide.
+void measure_weights(const runtime::Catalog& catalog, std::int64_t rows) {
   CompileOptions apart;
   apart.fuse = false;
-  for (const std::int64_t rows : {64, 512}) {
-    const std::int64_t n = 4096;
-    const double work = 2.0 * static_cast<double>(rows * n * n);
-    const auto widened = [](ValuesIn x) { return ops::matmul(x[0], ops::convert(x[1], DType::f32)); };
-    const auto scaled = [n](ValuesIn x) {
-      return ops::matmul(x[0], ops::mul(ops::convert(x[1], DType::f32), ops::broadcast_to(x[2], {n, n})));
-    };
-    const auto measure = [&](const std::string& weights, const std::vector<TensorType>& in, const auto& f) {
-      Run joined(catalog, in, f), separate(catalog, in, f, apart);
-      against(
-          "matmul " + std::to_string(rows) + "x4096x4096, weights from " + weights + ": separate steps", work, 7,
-          [&] { joined(); }, [&] { separate(); }, 1);
-    };
-    measure("bf16", {f32({rows, n}), tensor(DType::bf16, {n, n})}, widened);
-    measure("i8 and scales", {f32({rows, n}), tensor(DType::i8, {n, n}), f32({n})}, scaled);
-  }
+  const std::int64_t n = 4096;
+  const double work = 2.0 * static_cast<double>(rows * n * n);
+  const auto widened = [](ValuesIn x) { return ops::matmul(x[0], ops::convert(x[1], DType::f32)); };
+  const auto scaled = [n](ValuesIn x) {
+    return ops::matmul(x[0], ops::mul(ops::convert(x[1], DType::f32), ops::broadcast_to(x[2], {n, n})));
+  };
+  const auto measure = [&](const std::string& weights, const std::vector<TensorType>& in, const auto& f) {
+    Run joined(catalog, in, f), separate(catalog, in, f, apart);
+    against(
+        "matmul " + std::to_string(rows) + "x4096x4096, weights from " + weights + ": separate steps", work, 7,
+        [&] { joined(); }, [&] { separate(); }, 1);
+  };
+  measure("bf16", {f32({rows, n}), tensor(DType::bf16, {n, n})}, widened);
+  measure("i8 and scales", {f32({rows, n}), tensor(DType::i8, {n, n}), f32({n})}, scaled);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const runtime::Catalog catalog = make_catalog();
+  for (const Layer& l :
+       {Layer{"conv 3x3 64 to 64, 56x56", 8, 56, 64, 64, 3}, Layer{"conv 1x1 256 to 64, 56x56", 8, 56, 256, 64, 1},
+        Layer{"conv 3x3 256 to 256, 14x14", 8, 14, 256, 256, 3}})
+    bench::add(l.name, [=, &catalog] { measure_layer(catalog, l); });
+  for (const std::int64_t k : {64, 256, 1024})
+    bench::add("matmul 2048x2048x" + std::to_string(k), [=, &catalog] { measure_epilogue(catalog, k); });
+  for (const std::int64_t rows : {64, 512})
+    bench::add("matmul " + std::to_string(rows) + "x4096x4096", [=, &catalog] { measure_weights(catalog, rows); });
+  return bench::run(argc, argv);
 }

@@ -148,62 +148,70 @@ void plain_product(const HostSparse& a, const double* x, double* y, int threads)
     }
 }
 
+/// The matrix of size^3 unknowns and what its measurements share.
+struct Problem {
+  int size, threads = bench::threads();
+  HostSparse a;
+  runtime::Catalog catalog = make_catalog();
+  std::shared_ptr<runtime::Device> device = runtime::open_device("cpu");
+  std::int64_t n = a.offsets.numel() - 1, nnz = a.values.numel();
+
+  explicit Problem(int size) : size(size), a(Poisson(size).host()) { linalg::add_to(catalog); }
+  void product();
+  void conjugate_gradients();
+};
+
+void Problem::product() {
+  Graph g("spmv");
+  Builder b(g, catalog.operators);
+  const Value m = b.input(a.type, "a");
+  b.output(linalg::spmv(m, b.input(f64({n}), "x")), "y");
+  const runtime::Executable e(device, g, catalog);
+  const HostValues in{a, filled(n, 1)};
+  HostValues out;
+  HostTensor y = filled(n, 0);
+  const double* x = std::get<HostTensor>(in[1]).as<double>().data();
+  const bench::Pair t = bench::alternating_seconds(
+      21, [&] { out = e.run(in, std::move(out)); },
+      [&] { plain_product(a, x, y.as_mutable<double>().data(), threads); });
+  const double bytes = 12 * static_cast<double>(nnz) + 4 * static_cast<double>(n + 1) + 16 * static_cast<double>(n),
+               triad = bench::triad(64u << 20, threads, 15);
+  bench::row("spmv, Poisson", bytes / t.first * 1e-9, triad * 1e-9, "GB/s", bytes / t.first / triad, 0.9);
+  bench::row("spmv, Poisson, a loop in C++", bytes / t.first * 1e-9, bytes / t.second * 1e-9, "GB/s",
+             t.second / t.first, 1);
+}
+
+void Problem::conjugate_gradients() {
+  const int iterations = 50, rounds = 3;
+  Graph g("cg");
+  Builder b(g, catalog.operators);
+  const Value m = b.input(a.type, "a"), right = b.input(f64({n}), "b"), start = b.input(f64({n}), "x0");
+  const linalg::Cg r = linalg::cg(m, right, start, {.tolerance = 0, .max_iterations = iterations});
+  b.output(r.x, "x");
+  b.output(r.iterations, "iterations");
+  const runtime::Executable e(device, g, catalog);
+  const HostValues in{a, filled(n, 1), filled(n, 0)};
+  HostValues out;
+  std::vector<double> ours, rival;
+  for (int k = 0; k < rounds; ++k) {
+    ours.push_back(bench::median_seconds(3, [&] { out = e.run(in, std::move(out)); }) / iterations);
+    rival.push_back(petsc_seconds(threads, size, iterations));
+  }
+  const double t = bench::median(ours), u = bench::median(rival);
+  const std::string against =
+      u > 0 ? "PETSc, " + std::to_string(threads) + (threads > 1 ? " ranks" : " rank") : "PETSc is absent";
+  bench::row("cg + Jacobi, an iteration (" + against + ")", t * 1e3, u * 1e3, "ms", u / t, threads > 1 ? 0.9 : 1.25);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
 #ifdef RLX_BENCH_PETSC
   if (argc == 4 && std::string_view(argv[1]) == "--petsc") return petsc_rank(std::atoi(argv[2]), std::atoi(argv[3]));
 #endif
-  const int size = argc > 1 ? std::atoi(argv[1]) : 100;
-  const Poisson p(size);
-  const HostSparse a = p.host();
-  runtime::Catalog catalog = make_catalog();
-  linalg::add_to(catalog);
-  const auto device = runtime::open_device("cpu");
-  const std::int64_t n = p.rows();
-  const auto nnz = static_cast<double>(p.values.size());
-  const int threads = bench::threads();
-
-  {
-    Graph g("spmv");
-    Builder b(g, catalog.operators);
-    const Value m = b.input(a.type, "a");
-    b.output(linalg::spmv(m, b.input(f64({n}), "x")), "y");
-    const runtime::Executable e(device, g, catalog);
-    const HostValues in{a, filled(n, 1)};
-    HostValues out;
-    HostTensor y = filled(n, 0);
-    const double* x = std::get<HostTensor>(in[1]).as<double>().data();
-    const bench::Pair t = bench::alternating_seconds(
-        21, [&] { out = e.run(in, std::move(out)); },
-        [&] { plain_product(a, x, y.as_mutable<double>().data(), threads); });
-    const double bytes = 12 * nnz + 4 * static_cast<double>(n + 1) + 16 * static_cast<double>(n),
-                 triad = bench::triad(64u << 20, threads, 15);
-    bench::row("spmv, Poisson", bytes / t.first * 1e-9, triad * 1e-9, "GB/s", bytes / t.first / triad, 0.9);
-    bench::row("spmv, Poisson, a loop in C++", bytes / t.first * 1e-9, bytes / t.second * 1e-9, "GB/s",
-               t.second / t.first, 1);
-  }
-  {
-    const int iterations = 50, rounds = 3;
-    Graph g("cg");
-    Builder b(g, catalog.operators);
-    const Value m = b.input(a.type, "a"), right = b.input(f64({n}), "b"), start = b.input(f64({n}), "x0");
-    const linalg::Cg r = linalg::cg(m, right, start, {.tolerance = 0, .max_iterations = iterations});
-    b.output(r.x, "x");
-    b.output(r.iterations, "iterations");
-    const runtime::Executable e(device, g, catalog);
-    const HostValues in{a, filled(n, 1), filled(n, 0)};
-    HostValues out;
-    std::vector<double> ours, rival;
-    for (int k = 0; k < rounds; ++k) {
-      ours.push_back(bench::median_seconds(3, [&] { out = e.run(in, std::move(out)); }) / iterations);
-      rival.push_back(petsc_seconds(threads, size, iterations));
-    }
-    std::nth_element(ours.begin(), ours.begin() + rounds / 2, ours.end());
-    std::nth_element(rival.begin(), rival.begin() + rounds / 2, rival.end());
-    const double t = ours[rounds / 2], u = rival[rounds / 2];
-    const std::string against =
-        u > 0 ? "PETSc, " + std::to_string(threads) + (threads > 1 ? " ranks" : " rank") : "PETSc is absent";
-    bench::row("cg + Jacobi, an iteration (" + against + ")", t * 1e3, u * 1e3, "ms", u / t, threads > 1 ? 0.9 : 1.25);
-  }
+  const bool given = argc > 1 && argv[1][0] != '-';
+  Problem p(given ? std::atoi(argv[1]) : 100);
+  bench::add("spmv", [&] { p.product(); });
+  bench::add("cg", [&] { p.conjugate_gradients(); });
+  return bench::run(argc - given, argv + given);
 }

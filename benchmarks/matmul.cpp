@@ -1,7 +1,7 @@
 // Packed matrix products against this processor's multiply-add peak, measured alternately, and against OpenBLAS's best
-// kernel; narrow types against f32. One JSON line a row: medians of the rates, and the median of the ratios of
-// neighbours in time, so that a clock that moves moves both. One thread is timed by its processor time, which other
-// processes disturb less; more by the wall clock. On one thread and on RLX_THREADS; --quick leaves out 4096. RLX_ISA
+// kernel; narrow types against f32. Medians of the rates, and the median of the ratios of neighbours in time, so that a
+// clock that moves moves both. One thread is timed by its processor time, which other
+// processes disturb less; more by the wall clock. On one thread and on RLX_THREADS. RLX_ISA
 // pins the level, also of the peak. OpenBLAS's choice of kernel is not restricted otherwise: the program starts itself
 // again without OPENBLAS_CORETYPE and OPENBLAS_L2_SIZE, with its AVX2 kernel where that is the level.
 #include "backends/cpu/kernels/matmul.hpp"
@@ -10,6 +10,7 @@
 #include "backends/cpu/kernels/matmul_microkernel.hpp"
 #include "backends/cpu/memory.hpp"
 #include "backends/cpu/thread_pool.hpp"
+#include "benchmarks/bench.hpp"
 
 #include <rlx/ir/error.hpp>
 
@@ -19,7 +20,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <sstream>
@@ -50,13 +50,6 @@ double seconds(int threads, const std::function<void()>& f) {
 std::string text_of(const char* variable) {
   const char* text = std::getenv(variable);
   return text ? text : "";
-}
-
-std::string processor() {
-  std::ifstream in("/proc/cpuinfo");
-  for (std::string line; std::getline(in, line);)
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  return "unknown";
 }
 
 /// Multiply-adds in registers, without memory: the rate that no product exceeds.
@@ -134,20 +127,12 @@ std::vector<std::int64_t> steps(std::int64_t n, std::int64_t stride) {
   return o;
 }
 
-double median(std::vector<double> v) {
-  std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
-  return v[v.size() / 2];
-}
-
+/// Rates of rounds, medians; the ratio is the median of the rounds' own.
 void row(const std::string& name, const std::vector<double>& ours, const std::vector<double>& rival, const char* unit,
-         double goal, const std::string& where) {
+         double goal) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < ours.size(); ++i) ratios.push_back(ours[i] / rival[i]);
-  std::printf(
-      "{\"name\": \"%s\", \"ours\": %.1f, \"rival\": %.1f, \"unit\": \"%s\", \"ratio\": %.3f, \"goal\": %.2f, "
-      "\"processor\": \"%s\"}\n",
-      name.c_str(), median(ours), median(rival), unit, median(ratios), goal, where.c_str());
-  std::fflush(stdout);
+  bench::row(name, bench::median(ours), bench::median(rival), unit, bench::median(ratios), goal);
 }
 
 /// Square matrices and what multiplies them.
@@ -215,7 +200,6 @@ constexpr double no_goal = 0;
 
 struct Setting {
   const emit_llvm::Machine& machine;
-  std::string processor;
   int threads, rounds;
 };
 
@@ -235,9 +219,9 @@ void measure(DType t, std::int64_t n, double goal, const Setting& s) {
     rival.push_back(p.rate([&] { p.openblas(); }));
     before = peak.rate(about, s.threads);
   }
-  row(label(t, t, n, s.threads) + "_vs_peak", mine, rate, "GFLOP/s", goal, s.processor);
-  row(label(t, t, n, s.threads) + "_vs_peak_at_its_clock", mine, hot, "GFLOP/s", goal, s.processor);
-  row(label(t, t, n, s.threads) + "_vs_openblas_" + openblas_get_corename(), mine, rival, "GFLOP/s", 1.0, s.processor);
+  row(label(t, t, n, s.threads) + "_vs_peak", mine, rate, "GFLOP/s", goal);
+  row(label(t, t, n, s.threads) + "_vs_peak_at_its_clock", mine, hot, "GFLOP/s", goal);
+  row(label(t, t, n, s.threads) + "_vs_openblas_" + openblas_get_corename(), mine, rival, "GFLOP/s", 1.0);
 }
 
 /// Narrow operands against f32 of the same size.
@@ -248,7 +232,7 @@ void measure_narrow(DType in, DType out, std::int64_t n, double goal, const Sett
     mine.push_back(narrow.rate([&] { narrow.ours(); }));
     rival.push_back(wide.rate([&] { wide.ours(); }));
   }
-  row(label(in, out, n, s.threads) + "_vs_f32", mine, rival, in == DType::i8 ? "GOP/s" : "GFLOP/s", goal, s.processor);
+  row(label(in, out, n, s.threads) + "_vs_f32", mine, rival, in == DType::i8 ? "GOP/s" : "GFLOP/s", goal);
 }
 
 /// What bounds a product: the microkernel alone, on packed operands that stay in a level of cache. Against the peak
@@ -288,10 +272,10 @@ void measure_microkernel(DType t, int level, double goal, const Setting& s) {
   }
   const std::string name = "matmul_" + std::string(rlx::name(t)) + "_microkernel_" + std::to_string(k.mr) + "x" +
                            std::to_string(k.nr) + "_in_l" + std::to_string(level);
-  row(name + "_vs_peak", mine, rate, "GFLOP/s", goal, s.processor);
-  row(name + "_vs_peak_at_one_clock", sliced, sliced_peak, "GFLOP/s", goal, s.processor);
-  row("fma_peak_" + std::string(rlx::name(t)) + "_in_turn_with_it_vs_alone", {median(sliced_peak)}, {median(rate)},
-      "GFLOP/s", no_goal, s.processor);
+  row(name + "_vs_peak", mine, rate, "GFLOP/s", goal);
+  row(name + "_vs_peak_at_one_clock", sliced, sliced_peak, "GFLOP/s", goal);
+  row("fma_peak_" + std::string(rlx::name(t)) + "_in_turn_with_it_vs_alone", {bench::median(sliced_peak)},
+      {bench::median(rate)}, "GFLOP/s", no_goal);
 }
 
 }  // namespace
@@ -304,33 +288,32 @@ int main(int argc, char** argv) {
     ::unsetenv("OPENBLAS_L2_SIZE");
     ::execv("/proc/self/exe", argv);
   }
-  try {
-    const rlx::emit_llvm::Machine machine = rlx::emit_llvm::host_machine(
-        level.empty() ? rlx::emit_llvm::best_host_isa() : rlx::emit_llvm::parse_isa(level));
-    const std::string where = processor();
-    const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
-    const int all = rlx::cpu::default_threads();
-    // Where bf16 has instructions that are faster than f32's.
-    const rlx::cpu::PackedKind kind = rlx::cpu::packed_kind(DType::bf16, machine);
-    const double bf16_goal = kind == rlx::cpu::PackedKind::f32 ? 0.9 : 1.6;
-    for (const DType t : {DType::f32, DType::f64})
-      for (const int level : {1, 2}) measure_microkernel(t, level, 0.95, {machine, where, 1, 30});
-    for (const int threads : {1, all}) {
-      openblas_set_num_threads(threads);
-      for (const std::int64_t n : {std::int64_t{1024}, std::int64_t{4096}}) {
-        if (quick && n > 1024) break;
-        const Setting s{machine, where, threads, n > 1024 ? 3 : 20};
-        for (const DType t : {DType::f32, DType::f64}) measure(t, n, n > 1024 ? 0.9 : 0.85, s);
-        measure_narrow(DType::bf16, DType::f32, n, bf16_goal, s);
-        if (n > 1024) continue;
-        measure_narrow(DType::bf16, DType::bf16, n, bf16_goal, s);
-        measure_narrow(DType::f16, DType::f16, n, 0.9, s);
-        measure_narrow(DType::i8, DType::i32, n, 2, s);
-      }
-      if (all == 1) break;
+  const rlx::emit_llvm::Machine machine =
+      rlx::emit_llvm::host_machine(level.empty() ? rlx::emit_llvm::best_host_isa() : rlx::emit_llvm::parse_isa(level));
+  const int all = rlx::cpu::default_threads();
+  // Where bf16 has instructions that are faster than f32's.
+  const rlx::cpu::PackedKind kind = rlx::cpu::packed_kind(DType::bf16, machine);
+  const double bf16_goal = kind == rlx::cpu::PackedKind::f32 ? 0.9 : 1.6;
+  for (const DType t : {DType::f32, DType::f64})
+    rlx::bench::add("microkernel/" + std::string(rlx::name(t)), [=, &machine] {
+      for (const int cache : {1, 2}) measure_microkernel(t, cache, 0.95, {machine, 1, 30});
+    });
+  for (const int threads : all > 1 ? std::vector{1, all} : std::vector{1})
+    for (const std::int64_t n : {std::int64_t{1024}, std::int64_t{4096}}) {
+      const Setting s{machine, threads, n > 1024 ? 3 : 20};
+      const auto add = [=](const std::string& types, const std::function<void()>& measure) {
+        rlx::bench::add(types + "/" + std::to_string(n) + "/threads:" + std::to_string(threads), [=] {
+          openblas_set_num_threads(threads);
+          measure();
+        });
+      };
+      for (const DType t : {DType::f32, DType::f64})
+        add(std::string(rlx::name(t)), [=] { measure(t, n, n > 1024 ? 0.9 : 0.85, s); });
+      add("bf16_f32", [=] { measure_narrow(DType::bf16, DType::f32, n, bf16_goal, s); });
+      if (n > 1024) continue;
+      add("bf16", [=] { measure_narrow(DType::bf16, DType::bf16, n, bf16_goal, s); });
+      add("f16", [=] { measure_narrow(DType::f16, DType::f16, n, 0.9, s); });
+      add("i8_i32", [=] { measure_narrow(DType::i8, DType::i32, n, 2, s); });
     }
-  } catch (const rlx::Error& e) {
-    std::fprintf(stderr, "%s\n", e.what());
-    return 1;
-  }
+  return rlx::bench::run(argc, argv);
 }

@@ -19,7 +19,9 @@ using namespace rlx;
 
 namespace {
 
-void measure(const runtime::Catalog& catalog, const std::string& name, Shape shape, double goal, double triad,
+double triad() { return bench::triad(64u << 20, bench::threads(), 15); }
+
+void measure(const runtime::Catalog& catalog, const std::string& name, Shape shape, double goal,
              const std::function<Value(Value)>& f) {
   Graph g(name);
   Builder b(g, catalog.operators);
@@ -31,8 +33,8 @@ void measure(const runtime::Catalog& catalog, const std::string& name, Shape sha
   const HostValues in{x};
   HostValues out;
   const double t = bench::median_seconds(15, [&] { out = e.run(in, std::move(out)); });
-  const double rate = 2.0 * static_cast<double>(x.bytes()) / t;
-  bench::row(name, rate * 1e-9, triad * 1e-9, "GB/s", rate / triad, goal);
+  const double rate = 2.0 * static_cast<double>(x.bytes()) / t, most = triad();
+  bench::row(name, rate * 1e-9, most * 1e-9, "GB/s", rate / most, goal);
 }
 
 // A step of Adam on 16 MiB each of weights, two moments and gradients: over its donated state, and beside it with
@@ -104,7 +106,7 @@ void chain_by_hand(const float* from, float* to, std::ptrdiff_t n) {
 #pragma GCC pop_options
 
 template <Access access>
-void measure_by_hand(const std::string& name, std::ptrdiff_t n, double triad) {
+void measure_by_hand(const std::string& name, std::ptrdiff_t n) {
   HostTensor from(DType::f32, {n}), to(DType::f32, {n});
   float *x = from.as_mutable<float>().data(), *y = to.as_mutable<float>().data();
   for (std::ptrdiff_t i = 0; i < n; ++i) x[i] = static_cast<float>(i % 1000) * 1e-3f - 0.5f;
@@ -113,17 +115,19 @@ void measure_by_hand(const std::string& name, std::ptrdiff_t n, double triad) {
 #pragma omp parallel for num_threads(bench::threads()) schedule(static)
     for (std::ptrdiff_t i = 0; i < n; i += block) chain_by_hand<access>(x + i, y + i, block);
   });
-  const double rate = 2.0 * static_cast<double>(from.bytes()) / t;
-  bench::row(name, rate * 1e-9, triad * 1e-9, "GB/s", rate / triad, 0);
+  const double rate = 2.0 * static_cast<double>(from.bytes()) / t, most = triad();
+  bench::row(name, rate * 1e-9, most * 1e-9, "GB/s", rate / most, 0);
 }
 #endif
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   const runtime::Catalog catalog = make_catalog();
-  const double triad = bench::triad(64u << 20, bench::threads(), 15);
-  measure(catalog, "chain of 10, 64 MiB f32", {16 << 20}, 0.9, triad, [](Value x) {
+  const auto add = [&](const std::string& name, Shape shape, double goal, std::function<Value(Value)> f) {
+    bench::add(name, [=, &catalog] { measure(catalog, name, shape, goal, f); });
+  };
+  add("chain of 10, 64 MiB f32", {16 << 20}, 0.9, [](Value x) {
     Value y = ops::add(ops::mul(x, x), x);
     y = ops::sub(ops::mul(y, x), ops::exp(x));
     y = ops::max(ops::neg(y), x);
@@ -131,18 +135,21 @@ int main() {
   });
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    measure_by_hand<Access::plain>("the chain by hand, plain", 16 << 20, triad);
-    measure_by_hand<Access::prefetch>("the chain by hand, prefetching", 16 << 20, triad);
-    measure_by_hand<Access::stream>("the chain by hand, streaming stores", 16 << 20, triad);
+    bench::add("chain by hand", [] {
+      measure_by_hand<Access::plain>("the chain by hand, plain", 16 << 20);
+      measure_by_hand<Access::prefetch>("the chain by hand, prefetching", 16 << 20);
+      measure_by_hand<Access::stream>("the chain by hand, streaming stores", 16 << 20);
+    });
   }
 #endif
-  measure_adam(catalog);
-  measure(catalog, "softmax, rows of 1024", {16384, 1024}, 0.8, triad,
-          [](Value x) { return x.builder->emit1("softmax", {x}, ops::AxisAttrs{1}); });
-  measure(catalog, "layer norm, rows of 1024", {16384, 1024}, 0.8, triad, [](Value x) {
+  bench::add("adam", [&] { measure_adam(catalog); });
+  add("softmax, rows of 1024", {16384, 1024}, 0.8,
+      [](Value x) { return x.builder->emit1("softmax", {x}, ops::AxisAttrs{1}); });
+  add("layer norm, rows of 1024", {16384, 1024}, 0.8, [](Value x) {
     const Value mean = ops::reduce_sum(x, {1}, true) / 1024.0;
     const Value centred = ops::sub(x, mean);
     const Value variance = ops::reduce_sum(ops::mul(centred, centred), {1}, true) / 1024.0;
     return ops::mul(centred, ops::rsqrt(variance + 1e-5));
   });
+  return bench::run(argc, argv);
 }

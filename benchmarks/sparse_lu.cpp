@@ -282,10 +282,15 @@ std::vector<fs::path> default_files() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::vector<fs::path> files(argv + 1, argv + argc);
+  int given = 1;
+  while (given < argc && argv[given][0] != '-') ++given;
+  std::vector<fs::path> files(argv + 1, argv + given);
   if (files.empty()) files = default_files();
-  for (const fs::path& file : files) try {
+  for (const fs::path& file : files)
+    bench::add(file.stem(), [file] {
       const Matrix a = read(file);
       Case(file.stem(), a).measure();
-    } catch (const Error& e) { std::fprintf(stderr, "sparse_lu: %s: %s\n", file.c_str(), e.what()); }
+    });
+  argv[given - 1] = argv[0];
+  return bench::run(argc - given + 1, argv + given - 1);
 }

@@ -257,9 +257,26 @@ void render_stages(const std::string& scene, const Scene& s) {
                t[i] / (i < 5 ? forward : both), 0);
 }
 
+void similarity(const Scene& s) {
+  const HostValues images{HostTensor(DType::f32, {s.height, s.width, 3}),
+                          zeros(Type(f32({s.height, s.width, 3})), 0.5)};
+  const Graph g = graph_of(images, [](ValuesIn v) -> Values { return {splat::ssim(v[0], v[1])}; });
+  Run ssim(g, images), ssim_back = gradient(g, images, {true, false});
+  const bench::Pair t = bench::alternating_seconds(7, [&] { ssim(); }, [&] { ssim_back(); });
+  bench::row("ssim of 648 x 420 x 3", t.first * 1e3, 10, "ms", 0.01 / t.first, 1);
+  bench::row("its gradient", t.second * 1e3, 20, "ms", 0.02 / t.second, 1);
+}
+
+void neighbours(const Scene& s) {
+  const HostValues points{s.in[0]};
+  Run knn(graph_of(points, [](ValuesIn v) -> Values { return {splat::knn(v[0])}; }), points);
+  const double seconds = bench::median_seconds(3, [&] { knn(); });
+  bench::row("knn of 138,766 points", seconds * 1e3, 500, "ms", 0.5 / seconds, 1);
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   const char* shared = std::getenv("RLX_SHARED");
   const std::string folder = shared ? shared : "../shared", file = folder + "/data/splat/garden_points.h5";
   if (!std::filesystem::exists(file)) {
@@ -267,24 +284,15 @@ int main() {
     return 1;
   }
   if (!std::getenv("RLX_OPENSPLAT")) std::fprintf(stderr, "absent: OpenSplat (RLX_OPENSPLAT names its module)\n");
-  memory(file);  // First: a process has threads once it has rendered.
+  bench::add("memory", [=] { memory(file); });  // First: a process has threads once it has rendered.
   for (const auto& [name, stride, copies] :
-       {std::tuple<std::string, std::int64_t, std::int64_t>{"10k", 14, 1}, {"139k", 1, 1}, {"1.1M", 1, 8}}) {
-    const Scene s = garden(file, stride, copies);
-    whole(name, s, stride * copies == 1 ? 100 : 0, stride * copies == 1 ? 300 : 0, folder);
-    render_stages(name, s);
-  }
-  const Scene s = garden(file, 1, 1);
-
-  const HostValues images{HostTensor(DType::f32, {s.height, s.width, 3}),
-                          zeros(Type(f32({s.height, s.width, 3})), 0.5)};
-  const Graph similarity = graph_of(images, [](ValuesIn v) -> Values { return {splat::ssim(v[0], v[1])}; });
-  Run ssim(similarity, images), ssim_back = gradient(similarity, images, {true, false});
-  const bench::Pair t = bench::alternating_seconds(7, [&] { ssim(); }, [&] { ssim_back(); });
-  bench::row("ssim of 648 x 420 x 3", t.first * 1e3, 10, "ms", 0.01 / t.first, 1);
-  bench::row("its gradient", t.second * 1e3, 20, "ms", 0.02 / t.second, 1);
-  const HostValues points{s.in[0]};
-  Run knn(graph_of(points, [](ValuesIn v) -> Values { return {splat::knn(v[0])}; }), points);
-  const double seconds = bench::median_seconds(3, [&] { knn(); });
-  bench::row("knn of 138,766 points", seconds * 1e3, 500, "ms", 0.5 / seconds, 1);
+       {std::tuple<std::string, std::int64_t, std::int64_t>{"10k", 14, 1}, {"139k", 1, 1}, {"1.1M", 1, 8}})
+    bench::add("render/" + name, [=] {
+      const Scene s = garden(file, stride, copies);
+      whole(name, s, stride * copies == 1 ? 100 : 0, stride * copies == 1 ? 300 : 0, folder);
+      render_stages(name, s);
+    });
+  bench::add("ssim", [=] { similarity(garden(file, 1, 1)); });
+  bench::add("knn", [=] { neighbours(garden(file, 1, 1)); });
+  return bench::run(argc, argv);
 }

@@ -12,7 +12,7 @@ function(rlx_family_kernels family device)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${family}/include
     $<TARGET_PROPERTY:rlx,INTERFACE_INCLUDE_DIRECTORIES>)
   target_link_libraries(${target} PRIVATE ${arg_PRIVATE})
-  target_compile_options(${target} PRIVATE -Wall -Wextra)
+  target_compile_options(${target} PRIVATE ${rlx_warnings})
   set_property(GLOBAL APPEND PROPERTY rlx_${family}_devices ${device})
   set_property(GLOBAL APPEND PROPERTY rlx_${family}_libraries ${arg_PRIVATE})
 endfunction()
@@ -60,7 +60,7 @@ std::span<const DeviceKernels* const> device_kernels() {
   add_library(rlx_${name}_objects OBJECT ${sources} ${list})
   target_include_directories(rlx_${name}_objects PUBLIC $<BUILD_INTERFACE:${include}> PRIVATE ${PROJECT_SOURCE_DIR})
   target_include_directories(rlx_${name}_objects PUBLIC $<TARGET_PROPERTY:rlx,INTERFACE_INCLUDE_DIRECTORIES>)
-  target_compile_options(rlx_${name}_objects PRIVATE -Wall -Wextra $<$<CONFIG:Release>:-O1>)  # Rules and graph building.
+  target_compile_options(rlx_${name}_objects PRIVATE ${rlx_warnings} $<$<CONFIG:Release>:-O1>)  # Rules and graph building.
   target_precompile_headers(rlx_${name}_objects PRIVATE ops/common.hpp)
 
   add_library(rlx_${name} SHARED ${objects})

@@ -1,6 +1,11 @@
 # Optional parts. rlx_feature(NAME "what it is" DEFAULT ON|OFF [REQUIRES cond...] [MISSING "what turned it off"])
 # declares the option RLX_<NAME> and a row of the summary; a part that was asked for and cannot be built is off, with its reason.
 set(RLX_SANITIZE "" CACHE STRING "sanitizers of every target, e.g. address,undefined")
+set(rlx_warnings -Wall -Wextra)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # What GCC 12 says of inlined strings and variants is wrong (its bugs 105651, 105562, 80635). Clang builds the sanitizers' presets.
+  list(APPEND rlx_warnings -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds -Wno-maybe-uninitialized)
+endif()
 # The program and the tests call what must be fast and need no speed of their own: what matters is how long they build.
 set(rlx_caller_options $<$<CONFIG:Release>:-O1>)
 if(RLX_SANITIZE)

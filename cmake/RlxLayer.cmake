@@ -1,4 +1,5 @@
-# rlx_layer(<name> [DEPENDS layer...] [PRIVATE lib...]): one folder of src as an object library rlx_<name>.
+# rlx_layer(<name> [DEPENDS layer...] [PRIVATE lib...] [EXCLUDE regex...]): one folder of src, but for the files that EXCLUDE
+# matches, as an object library rlx_<name>.
 # Its sources are found by glob, so that a new operator, pass or kernel needs no edit here. Public headers lie in include/.
 # A layer sees the headers of the layers it names and of nothing else: the dependency order of the design is enforced by
 # include paths, and tests/structure checks the same from the text.
@@ -11,7 +12,8 @@ function(rlx_layer name)
   add_library(rlx_${name} OBJECT ${sources})
   target_include_directories(rlx_${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>)
   target_include_directories(rlx_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-  target_compile_options(rlx_${name} PRIVATE -Wall -Wextra)
+  target_compile_options(rlx_${name} PRIVATE ${rlx_warnings})
+  rlx_unity(rlx_${name})
   foreach(dependency IN LISTS arg_DEPENDS)
     get_target_property(dirs rlx_${dependency} INTERFACE_INCLUDE_DIRECTORIES)
     target_include_directories(rlx_${name} PUBLIC ${dirs})

@@ -5,6 +5,7 @@
 #include "linalg/matrix_traits.hpp"
 #include "linalg/solver_programs.hpp"
 
+#include <rlx/handle.hpp>
 #include <rlx/ir/error.hpp>
 #include <rlx/runtime/backends.hpp>
 
@@ -110,7 +111,8 @@ class Solver::Impl {
   };
 
   Impl(HostSparse a, SolverOptions options)
-      : options_(std::move(options)), device_(runtime::open_device(options_.device)) {
+      : options_(std::move(options)),
+        device_(runtime::open_device(options_.device.empty() ? default_device() : options_.device)) {
     check_matrix(a);
     state_ = prepared(std::move(a), nullptr);
   }

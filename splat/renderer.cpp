@@ -27,9 +27,7 @@ class Renderer::Impl {
     if (options_.degree > cloud.sh_degree)
       throw ArgumentError("a render of degree " + std::to_string(options_.degree) + " of Gaussians of degree " +
                           std::to_string(cloud.sh_degree));
-    if (const auto summary = summarize(cloud); summary.not_finite > 0)
-      throw ArgumentError(std::to_string(summary.not_finite) + " of " + std::to_string(summary.count) +
-                          " Gaussians have a NaN or an infinity");
+    check_finite(cloud);
     for (const float x : options_.background)
       if (!std::isfinite(x)) throw ArgumentError("the background of a render is not finite");
     if (options_.degree < 0) options_.degree = cloud.sh_degree;

@@ -26,7 +26,7 @@ class OneapiDevice final : public runtime::Device {
   }
 
   const Target& target() const override { return target_; }
-  std::span<const KernelRecord> records() const override { return kernels(); }
+  std::span<const KernelRecord> records() const override { return kernel_records(); }
   bool host_addressable() const override { return false; }
 
   runtime::Allocation allocate(std::int64_t bytes) override {
@@ -108,12 +108,8 @@ std::shared_ptr<runtime::Device> open_device() { return std::make_shared<OneapiD
 }  // namespace rlx::oneapi
 
 namespace rlx::runtime {
-extern constinit const BackendEntry oneapi_backend;
-constinit const BackendEntry oneapi_backend{
-    .name = "oneapi",
-    .availability = rlx::oneapi::availability,
-    .open = rlx::oneapi::open_device,
-    .proves =
-        "OpenCL C kernels compiled and run by whatever OpenCL device is installed (PoCL or Intel's runtime on a CPU); "
-        "no Intel GPU has run it"};
+extern constinit const BackendEntry oneapi_backend{
+    "oneapi", oneapi::availability, oneapi::open_device,
+    "OpenCL C kernels compiled and run by whatever OpenCL device is installed (PoCL or Intel's runtime on a CPU); no "
+    "Intel GPU has run it"};
 }  // namespace rlx::runtime

@@ -2,5 +2,5 @@
 #include "kernels.hpp"
 
 namespace rlx::oneapi {
-std::span<const KernelRecord> kernels() { return {}; }
+std::span<const KernelRecord> kernel_records() { return {}; }
 }  // namespace rlx::oneapi

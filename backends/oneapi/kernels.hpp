@@ -5,5 +5,5 @@
 #include <span>
 
 namespace rlx::oneapi {
-std::span<const KernelRecord> kernels();
+std::span<const KernelRecord> kernel_records();
 }  // namespace rlx::oneapi

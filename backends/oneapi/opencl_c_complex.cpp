@@ -41,7 +41,7 @@ constexpr Spelling complex_table[] = {
     {"tanh", complex_types, "rlx_tanh_{D}({0})"},
 };
 
-constexpr Helper functions[] = {
+constexpr Helper complex_functions[] = {
     {"rlx_mul_{D}", complex_types,
      "{T} rlx_mul_{D}({T} a, {T} b) { return ({T})(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }"},
     // The divisor is scaled to about 1 first, so that its square neither overflows nor vanishes. 0 as a divisor gives
@@ -123,6 +123,6 @@ constexpr Helper functions[] = {
 }  // namespace
 
 constinit const std::span<const Spelling> complex_spellings = complex_table;
-constinit const std::span<const Helper> complex_helpers = functions;
+constinit const std::span<const Helper> complex_helpers = complex_functions;
 
 }  // namespace rlx::oneapi

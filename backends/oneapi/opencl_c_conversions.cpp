@@ -9,9 +9,7 @@ using emit_source::Spelling;
 constexpr DTypeSet narrow = DTypeSet{DType::f16, DType::bf16} | float8;  // held in a float
 constexpr DTypeSet float_held = narrow | DTypeSet{DType::f32};
 constexpr DTypeSet boolean_set{DType::boolean};
-constexpr DTypeSet f64_set{DType::f64};
 constexpr DTypeSet i4_set{DType::i4};
-constexpr DTypeSet wide_integers{DType::i32, DType::i64, DType::u32, DType::u64};
 constexpr DTypeSet short_integers = (integers - wide_integers) | i4_set;
 
 // A narrow float rounds its float once more: what it is given must be exact, or odd where it is not (see rlx_odd).

@@ -9,7 +9,6 @@ using emit_source::Helper;
 using emit_source::Spelling;
 
 constexpr DTypeSet single{DType::f16, DType::bf16, DType::f32};
-constexpr DTypeSet f64_set{DType::f64};
 
 constexpr Spelling math[] = {
     {"exp", floating, "exp({0})"},
@@ -42,7 +41,7 @@ constexpr Spelling math[] = {
     {"atan2", floating, "atan2({0}, {1})"},
 };
 
-constexpr Helper functions[] = {
+constexpr Helper math_functions[] = {
     // Winitzki's closed form ("A handy approximation for the error function and its inverse", 2008; 2e-3 relative),
     // then
     // three steps of Halley's method on erf (or erfc in the tail, where erf has no digits left). erf'' / erf' = -2 y.
@@ -99,6 +98,6 @@ constexpr Helper functions[] = {
 }  // namespace
 
 constinit const std::span<const Spelling> math_spellings = math;
-constinit const std::span<const Helper> math_helpers = functions;
+constinit const std::span<const Helper> math_helpers = math_functions;
 
 }  // namespace rlx::oneapi

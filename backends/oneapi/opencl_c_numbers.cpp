@@ -6,8 +6,6 @@ namespace {
 
 using emit_source::Helper;
 
-constexpr DTypeSet wide_integers{DType::i32, DType::i64, DType::u32, DType::u64};
-
 constexpr Helper numbers_table[] = {
     // x / 0 is all ones; the least integer divided by -1 is itself.
     {"rlx_div_{D}", signed_integers,

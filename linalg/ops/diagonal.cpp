@@ -37,7 +37,10 @@ extern const OpDef<NoAttributes> diagonal_op{
           z{SparseFormat::csr, DType::c64, DType::i32, {3, 3}, 6};
       SparseType wide = a;
       wide.shape[1] = 6;
-      return {sample<NoAttributes>({SampleOperand(a, Fill::well_conditioned)}), sample<NoAttributes>({z}),
+      SampleOperand full(SparseType{SparseFormat::csr, DType::f64, DType::i32, {2, 2}, 4});
+      full.literal = {1, 2, 3, 4};
+      return {sample<NoAttributes>({full}).expects({{1, 4}}).exact(),
+              sample<NoAttributes>({SampleOperand(a, Fill::well_conditioned)}), sample<NoAttributes>({z}),
               sample<NoAttributes>({wide}).breaking("C1")};
     }};
 

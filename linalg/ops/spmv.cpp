@@ -84,7 +84,11 @@ extern const OpDef<A> spmv_op{
       coo.format = SparseFormat::coo;
       const SparseType no_rows{SparseFormat::csr, DType::f64, DType::i32, {0, 5}, 0},
           no_columns{SparseFormat::csr, DType::f64, DType::i32, {5, 0}, 0};
-      return {sample<A>({no_rows, f64({5})}).without_gradients(),
+      SampleOperand full(SparseType{SparseFormat::csr, DType::f64, DType::i32, {2, 3}, 6});
+      full.literal = {1, 2, 3, 4, 5, 6};
+      return {sample<A>({full, {f64({3}), {1, 1, 2}}}).expects({{9, 21}}).exact(),
+              sample<A>({full, {f64({2}), {1, -1}}}, {Transpose::transpose}).expects({{-3, -3, -3}}).exact(),
+              sample<A>({no_rows, f64({5})}).without_gradients(),
               sample<A>({a, f64({5})}),
               sample<A>({a, f64({4})}, {Transpose::transpose}),
               sample<A>({f, f32({5})}),

@@ -1,6 +1,5 @@
-#include <rlx/formats/colmap.hpp>
 #include <rlx/formats/image.hpp>
-#include <rlx/formats/transforms_json.hpp>
+#include <rlx/formats/reconstruction_file.hpp>
 #include <rlx/formats/undistort.hpp>
 #include <rlx/ir/error.hpp>
 #include <rlx/splat/capture.hpp>
@@ -8,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <numeric>
 #include <system_error>
 
 namespace rlx::splat {
@@ -17,44 +15,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Found {
-  formats::Reconstruction reconstruction;
-  fs::path images;
-};
-
-/// False too where it cannot be looked at: what is missed is then named.
-bool is_there(const fs::path& path) {
+/// The photographs lie beside a .json, or in `images` beside the model of COLMAP or the folders that it lies in.
+fs::path images_of(const std::string& place) {
+  fs::path at = fs::absolute(place).lexically_normal();
+  if (at.extension() == ".json") return at.parent_path();
   std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-bool holds_model(const fs::path& folder) {
-  return is_there(folder / "cameras.bin") || is_there(folder / "cameras.txt");
-}
-
-Found read_poses(const fs::path& path, const std::string& images) {
-  const fs::path beside = images;
-  if (path.extension() == ".json")
-    return {formats::read_transforms_json(path.string()), images.empty() ? path.parent_path() : beside};
-  for (const char* below : {".", "sparse/0", "sparse"}) {
-    const fs::path folder = path / below;
-    if (!holds_model(folder)) continue;
-    Found f{formats::read_colmap(folder.lexically_normal().string()), beside};
-    if (!images.empty()) return f;
-    // The photographs lie in `images`, beside the model or beside the folders that it lies in.
-    fs::path at = fs::absolute(folder).lexically_normal();
-    std::error_code ignored;
-    for (int up = 0; up < 4; ++up, at = at.parent_path())
-      if (fs::is_directory(at / "images", ignored)) {
-        f.images = at / "images";
-        return f;
-      }
-    throw ArgumentError("there is no folder \"images\" in " + path.string() +
-                        " or above it: name the one of the images");
-  }
-  if (is_there(path / "transforms.json")) return read_poses(path / "transforms.json", images);
-  throw ArgumentError(path.string() +
-                      " is no capture: expected a transforms.json, or a folder with one, or with a model of COLMAP "
-                      "(cameras.bin or cameras.txt, there or in sparse/0)");
+  for (int up = 0; up < 4; ++up, at = at.parent_path())
+    if (fs::is_directory(at / "images", ignored)) return at / "images";
+  throw ArgumentError("there is no folder \"images\" in " + place + " or above it: name the one of the images");
 }
 
 /// RGB of any image: grey repeated, what is transparent over the background.
@@ -102,18 +70,11 @@ HostTensor scaled(const HostTensor& image, std::int64_t height, std::int64_t wid
   return out;
 }
 
-/// The same rays in an image of another size.
-formats::Camera scaled(formats::Camera c, double scale) {
+formats::Camera scaled(const formats::Camera& c, double scale) {
   const auto smaller = [&](std::int64_t size) {
     return std::max<std::int64_t>(1, std::llround(static_cast<double>(size) * scale));
   };
-  const std::int64_t width = smaller(c.width), height = smaller(c.height);
-  const double x = static_cast<double>(width) / static_cast<double>(c.width),
-               y = static_cast<double>(height) / static_cast<double>(c.height);
-  auto& p = c.parameters;
-  p = {p[0] * x, p[1] * y, p[2] * x, p[3] * y};
-  c.width = width, c.height = height;
-  return c;
+  return formats::resized(c, smaller(c.width), smaller(c.height));
 }
 
 }  // namespace
@@ -121,8 +82,9 @@ formats::Camera scaled(formats::Camera c, double scale) {
 Capture read_capture(const std::string& path, const CaptureReading& reading) {
   if (!(reading.scale > 0 && reading.scale <= 1))
     throw ArgumentError("images are scaled by 0 to 1, not by " + std::to_string(reading.scale));
-  Found found = read_poses(path, reading.images);
-  formats::Reconstruction& r = found.reconstruction;
+  const std::string place = formats::locate_reconstruction(path);
+  formats::Reconstruction r = formats::read_reconstruction(place);
+  const fs::path images = reading.images.empty() ? images_of(place) : fs::path(reading.images);
   if (r.images.empty()) throw ArgumentError(path + " names no images");
   std::sort(r.images.begin(), r.images.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   const std::vector<formats::Camera> photographed = r.cameras;
@@ -131,7 +93,7 @@ Capture read_capture(const std::string& path, const CaptureReading& reading) {
   for (formats::PosedImage& pose : r.images) {
     const auto k = static_cast<std::size_t>(pose.camera);
     const formats::Camera &taken = photographed[k], &straight = r.cameras[k];
-    const std::string file = (found.images / pose.name).string();
+    const std::string file = (images / pose.name).string();
     HostTensor image = coloured(formats::read_image(file), reading.background);
     if (image.shape()[0] != taken.height || image.shape()[1] != taken.width)
       throw FormatError(file, 0,

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <sstream>
 
 namespace rlx::splat::train {
@@ -47,26 +46,10 @@ HostTensor integers_of(const std::vector<std::int64_t>& values) {
   return t;
 }
 
-using Datasets = std::map<std::string, HostTensor>;
-constexpr const char* digest_name = "/digest";
-
-/// Of all names, types, shapes and elements but the digest's own.
-HostTensor digest_of(const Datasets& sets) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const auto& [name, tensor] : sets) {
-    if (name == digest_name) continue;
-    for (const char x : name) hash = mixed(hash, static_cast<unsigned char>(x));
-    hash = mixed(hash, tensor.content_hash());
-  }
-  HostTensor t(DType::u64, {1});
-  t.as_mutable<std::uint64_t>()[0] = hash;
-  return t;
-}
-
-/// A file of datasets; what is not there, not of the type, or not what was written is an error that names it.
-class Reader {
+/// The datasets of a checkpoint; what is not there, not of the type, or not what was written is an error that names it.
+class CheckpointReader {
  public:
-  explicit Reader(const std::string& path) : path_(path) {
+  explicit CheckpointReader(const std::string& path) : path_(path) {
     read("/run");  // Before the rest of a file that may be anything.
     const HostTensor run = (*this)("/run", DType::i64, {3});
     if (run.get_i64(0) != version)
@@ -98,7 +81,7 @@ class Reader {
   Datasets sets_{};
 };
 
-void compare(const std::string& path, const std::string& stored, const std::string& wanted) {
+void compare_descriptions(const std::string& path, const std::string& stored, const std::string& wanted) {
   std::istringstream a(stored), b(wanted);
   for (std::string x, y;;) {
     const bool more_a = static_cast<bool>(std::getline(a, x)), more_b = static_cast<bool>(std::getline(b, y));
@@ -165,6 +148,18 @@ std::string description_of(const TrainOptions& o, const Capture& c) {
 
 }  // namespace
 
+HostTensor digest_of(const Datasets& sets) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const auto& [name, tensor] : sets) {
+    if (name == digest_name) continue;
+    for (const char x : name) hash = mixed(hash, static_cast<unsigned char>(x));
+    hash = mixed(hash, tensor.content_hash());
+  }
+  HostTensor t(DType::u64, {1});
+  t.as_mutable<std::uint64_t>()[0] = hash;
+  return t;
+}
+
 void write_checkpoint(const std::string& path, const Checkpoint& c, const TrainOptions& resolved,
                       const Capture& capture) {
   const State& s = c.state;
@@ -190,10 +185,11 @@ void write_checkpoint(const std::string& path, const Checkpoint& c, const TrainO
 }
 
 Checkpoint read_checkpoint(const std::string& path, const TrainOptions& resolved, const Capture& capture) {
-  const Reader read(path);
+  const CheckpointReader read(path);
   const HostTensor run = read("/run", DType::i64, {3}), text = read("/description", DType::u8, {-1});
-  compare(path, std::string(reinterpret_cast<const char*>(text.data()), static_cast<std::size_t>(text.numel())),
-          description_of(resolved, capture));
+  compare_descriptions(path,
+                       std::string(reinterpret_cast<const char*>(text.data()), static_cast<std::size_t>(text.numel())),
+                       description_of(resolved, capture));
   Checkpoint c;
   State& s = c.state;
   s.step = run.get_i64(1);

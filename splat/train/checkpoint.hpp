@@ -2,6 +2,7 @@
 #pragma once
 #include <rlx/splat/train.hpp>
 
+#include <map>
 #include <string>
 
 #include "splat/train/state.hpp"
@@ -13,6 +14,12 @@ struct Checkpoint {
   std::vector<HistoryEntry> history;
   double pending_loss = 0;  ///< Sum since the last entry.
 };
+
+/// The arrays of a file by their names.
+using Datasets = std::map<std::string, HostTensor>;
+inline constexpr const char* digest_name = "/digest";
+/// What a checkpoint holds under that name: a hash of the names, types, shapes and elements of all others.
+HostTensor digest_of(const Datasets& sets);
 
 void write_checkpoint(const std::string& path, const Checkpoint& c, const TrainOptions& resolved,
                       const Capture& capture);

@@ -88,30 +88,42 @@ function place() {
 
 // --- The scene, and its changes.
 
-let version = 0;
+let version = 0, failure = null;
+
+function show(next) {
+  renderer.setScene(next);
+  const means = new Float32Array(3 * next.count);
+  for (let i = 0; i < next.count; ++i)
+    for (let k = 0; k < 3; ++k) means[3 * i + k] = next.shapes[12 * i + k];
+  scene = next;
+  number += 1;
+  sorter.postMessage({ means, scene: number, near: NEAR, row: camera.projection(1, 1).rows[2] }, [means.buffer]);
+  sorting = true;
+  if (!framed) place();
+  framed = true;
+  sort();
+}
+
 async function look() {
   const status = await (await fetch('status', { cache: 'no-store' })).json();
   if (!ended && status.version !== version && status.version > 0) {
     const answer = await fetch('scene', { cache: 'no-store' });
     if (!answer.ok) throw new Error(await answer.text());
-    const next = decode(await answer.arrayBuffer());
-    renderer.setScene(next);
-    const means = new Float32Array(3 * next.count);
-    for (let i = 0; i < next.count; ++i) means.set(next.shapes.subarray(12 * i, 12 * i + 3), 3 * i);
-    scene = next;
-    number += 1;
-    version = Number(answer.headers.get('X-Scene-Version'));
-    sorter.postMessage({ means, scene: number, near: NEAR, row: camera.projection(1, 1).rows[2] });
-    sorting = true;
-    if (!framed) place();
-    framed = true;
-    sort();
+    const bytes = await answer.arrayBuffer();
+    version = Number(answer.headers.get('X-Scene-Version'));  // What cannot be shown is not fetched again either.
+    failure = null;
+    try {
+      show(decode(bytes));
+    } catch (e) {
+      failure = e.message;
+      scene = null;
+    }
   }
-  if (ended) say(ended, true);
+  if (ended || failure) say(ended ?? failure, true);
   else if (status.error) say(status.error, true);
   else if (version === 0) say(`waiting for ${status.scene}`);
   else say(`${status.scene}: ${scene.count.toLocaleString('en')} Gaussians, degree ${scene.degree}` +
-           (status.left_out > 0 ? `, ${status.left_out} that are not finite left out` : '') + `, ${renderer.name}`);
+           `, ${renderer.name}`);
 }
 async function watch() {
   try {

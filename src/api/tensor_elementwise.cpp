@@ -84,17 +84,41 @@ Tensor identity(std::int64_t n, DType t) {
     return build1({x}, [](ValuesIn v) { return ops::f(v[0]); }); \
   }
 RLX_TENSOR_UNARY(neg)
-RLX_TENSOR_UNARY(abs) RLX_TENSOR_UNARY(sign) RLX_TENSOR_UNARY(exp) RLX_TENSOR_UNARY(log) RLX_TENSOR_UNARY(expm1)
-    RLX_TENSOR_UNARY(log1p) RLX_TENSOR_UNARY(sqrt) RLX_TENSOR_UNARY(rsqrt) RLX_TENSOR_UNARY(cbrt) RLX_TENSOR_UNARY(sin)
-        RLX_TENSOR_UNARY(cos) RLX_TENSOR_UNARY(tan) RLX_TENSOR_UNARY(asin) RLX_TENSOR_UNARY(acos) RLX_TENSOR_UNARY(atan)
-            RLX_TENSOR_UNARY(sinh) RLX_TENSOR_UNARY(cosh) RLX_TENSOR_UNARY(tanh) RLX_TENSOR_UNARY(erf)
-                RLX_TENSOR_UNARY(erfc) RLX_TENSOR_UNARY(erfinv) RLX_TENSOR_UNARY(lgamma) RLX_TENSOR_UNARY(digamma)
-                    RLX_TENSOR_UNARY(floor) RLX_TENSOR_UNARY(ceil) RLX_TENSOR_UNARY(round) RLX_TENSOR_UNARY(is_nan)
-                        RLX_TENSOR_UNARY(is_finite) RLX_TENSOR_UNARY(logical_not) RLX_TENSOR_UNARY(real)
-                            RLX_TENSOR_UNARY(imag) RLX_TENSOR_UNARY(conj)
+RLX_TENSOR_UNARY(abs)
+RLX_TENSOR_UNARY(sign)
+RLX_TENSOR_UNARY(exp)
+RLX_TENSOR_UNARY(log)
+RLX_TENSOR_UNARY(expm1)
+RLX_TENSOR_UNARY(log1p)
+RLX_TENSOR_UNARY(sqrt)
+RLX_TENSOR_UNARY(rsqrt)
+RLX_TENSOR_UNARY(cbrt)
+RLX_TENSOR_UNARY(sin)
+RLX_TENSOR_UNARY(cos)
+RLX_TENSOR_UNARY(tan)
+RLX_TENSOR_UNARY(asin)
+RLX_TENSOR_UNARY(acos)
+RLX_TENSOR_UNARY(atan)
+RLX_TENSOR_UNARY(sinh)
+RLX_TENSOR_UNARY(cosh)
+RLX_TENSOR_UNARY(tanh)
+RLX_TENSOR_UNARY(erf)
+RLX_TENSOR_UNARY(erfc)
+RLX_TENSOR_UNARY(erfinv)
+RLX_TENSOR_UNARY(lgamma)
+RLX_TENSOR_UNARY(digamma)
+RLX_TENSOR_UNARY(floor)
+RLX_TENSOR_UNARY(ceil)
+RLX_TENSOR_UNARY(round)
+RLX_TENSOR_UNARY(is_nan)
+RLX_TENSOR_UNARY(is_finite)
+RLX_TENSOR_UNARY(logical_not)
+RLX_TENSOR_UNARY(real)
+RLX_TENSOR_UNARY(imag)
+RLX_TENSOR_UNARY(conj)
 #undef RLX_TENSOR_UNARY
 
-                                Tensor square(const Tensor& x) {
+Tensor square(const Tensor& x) {
   return build1({x}, [](ValuesIn v) { return ops::mul(v[0], v[0]); });
 }
 // By tanh, which saturates where exp would overflow.
@@ -122,22 +146,32 @@ Tensor binary(Tensor x, Tensor y, const F& f) {
     return binary(x, y, [](Value a, Value b) { return ops::op(a, b); }); \
   }
 RLX_TENSOR_BINARY(add, add)
-RLX_TENSOR_BINARY(sub, sub) RLX_TENSOR_BINARY(mul, mul) RLX_TENSOR_BINARY(div, div) RLX_TENSOR_BINARY(rem, rem)
-    RLX_TENSOR_BINARY(pow, pow) RLX_TENSOR_BINARY(atan2, atan2) RLX_TENSOR_BINARY(minimum, min)
-        RLX_TENSOR_BINARY(maximum, max) RLX_TENSOR_BINARY(logical_and, logical_and)
-            RLX_TENSOR_BINARY(logical_or, logical_or) RLX_TENSOR_BINARY(logical_xor, logical_xor)
+RLX_TENSOR_BINARY(sub, sub)
+RLX_TENSOR_BINARY(mul, mul)
+RLX_TENSOR_BINARY(div, div)
+RLX_TENSOR_BINARY(rem, rem)
+RLX_TENSOR_BINARY(pow, pow)
+RLX_TENSOR_BINARY(atan2, atan2)
+RLX_TENSOR_BINARY(minimum, min)
+RLX_TENSOR_BINARY(maximum, max)
+RLX_TENSOR_BINARY(logical_and, logical_and)
+RLX_TENSOR_BINARY(logical_or, logical_or)
+RLX_TENSOR_BINARY(logical_xor, logical_xor)
 #undef RLX_TENSOR_BINARY
 
 #define RLX_TENSOR_COMPARE(f, direction)                                                                 \
   Tensor f(const Tensor& x, const Tensor& y) {                                                           \
     return binary(x, y, [](Value a, Value b) { return ops::compare(a, b, ops::Direction::direction); }); \
   }
-                RLX_TENSOR_COMPARE(equal, eq) RLX_TENSOR_COMPARE(not_equal, ne) RLX_TENSOR_COMPARE(less, lt)
-                    RLX_TENSOR_COMPARE(less_equal, le) RLX_TENSOR_COMPARE(greater, gt)
-                        RLX_TENSOR_COMPARE(greater_equal, ge)
+RLX_TENSOR_COMPARE(equal, eq)
+RLX_TENSOR_COMPARE(not_equal, ne)
+RLX_TENSOR_COMPARE(less, lt)
+RLX_TENSOR_COMPARE(less_equal, le)
+RLX_TENSOR_COMPARE(greater, gt)
+RLX_TENSOR_COMPARE(greater_equal, ge)
 #undef RLX_TENSOR_COMPARE
 
-                            Tensor where(const Tensor& predicate, const Tensor& on_true, const Tensor& on_false) {
+Tensor where(const Tensor& predicate, const Tensor& on_true, const Tensor& on_false) {
   Tensor xs[] = {on_true, on_false};
   detail::agree(xs);
   return build1({predicate, xs[0], xs[1]}, [](ValuesIn v) { return ops::select(v[0], v[1], v[2]); });

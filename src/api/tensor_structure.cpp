@@ -102,12 +102,16 @@ Tensor dynamic_update_slice(const Tensor& x, const Tensor& update, const Tensors
   }
 RLX_TENSOR_REDUCE(sum, reduce_sum)
 RLX_TENSOR_REDUCE(prod, reduce_prod)
-RLX_TENSOR_REDUCE(max, reduce_max) RLX_TENSOR_REDUCE(min, reduce_min) RLX_TENSOR_REDUCE(mean, mean)
-    RLX_TENSOR_REDUCE(var, var) RLX_TENSOR_REDUCE(logsumexp, logsumexp) RLX_TENSOR_REDUCE(all, reduce_and)
-        RLX_TENSOR_REDUCE(any, reduce_or)
+RLX_TENSOR_REDUCE(max, reduce_max)
+RLX_TENSOR_REDUCE(min, reduce_min)
+RLX_TENSOR_REDUCE(mean, mean)
+RLX_TENSOR_REDUCE(var, var)
+RLX_TENSOR_REDUCE(logsumexp, logsumexp)
+RLX_TENSOR_REDUCE(all, reduce_and)
+RLX_TENSOR_REDUCE(any, reduce_or)
 #undef RLX_TENSOR_REDUCE
 
-            Tensor argmax(const Tensor& x, int axis) {
+Tensor argmax(const Tensor& x, int axis) {
   return build1({x}, [at = axis_of(x, axis)](ValuesIn v) { return ops::arg_reduce(v[0], at, ops::Extremum::max); });
 }
 Tensor argmin(const Tensor& x, int axis) {

@@ -4,6 +4,8 @@
 
 #include <rlx/ir/memory.hpp>
 
+#include <set>
+
 namespace rlx::cli {
 
 static Preference preference(const std::string& text) {
@@ -28,11 +30,13 @@ CompileOptions CompileFlags::options() const {
   o.checked = true;
   o = options_from_environment(std::move(o));
   if (!policy.empty()) o.preference = preference(policy);
+  std::set<std::string> named;
   for (const std::string& text : overrides) {
     const auto [op, wanted] = key_value(text, "OP=POLICY");
-    catalog().operators.get(op);  // An unknown name would have no effect.
-    if (!o.per_operator.emplace(op, preference(wanted)).second) throw UsageError("--override names " + op + " twice");
+    if (!named.insert(op).second) throw UsageError("--override names " + op + " twice");
+    o.per_operator.insert_or_assign(op, preference(wanted));
   }
+  for (const auto& [op, wanted] : o.per_operator) catalog().operators.get(op);  // An unknown name would have no effect.
   if (reproducible) o.reproducible = true;
   if (exact_sizes) o.exact_sizes = true;
   if (unchecked) o.checked = false;

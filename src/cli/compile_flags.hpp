@@ -1,6 +1,7 @@
 // --policy and its companions, for subcommands that compile.
 #pragma once
 #include <rlx/compile/compile.hpp>
+#include <rlx/handle.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -10,7 +11,7 @@
 namespace rlx::cli {
 
 struct CompileFlags {
-  std::string device = "cpu", policy;
+  std::string device = default_device(), policy;
   std::vector<std::string> overrides;
   bool reproducible = false, exact_sizes = false, unchecked = false;
 

@@ -17,13 +17,8 @@ static int list_devices(const Context& context) {
         {{"name", b->name}, {"available", a.available}, {"looked_for", a.looked_for}, {"proves", b->proves}});
   }
   const linalg::Plugin p = linalg::direct_solvers();
-  const nlohmann::json plugins = nlohmann::json::array({{{"name", p.name},
-                                                         {"loaded", p.loaded},
-                                                         {"path", p.path},
-                                                         {"versions", p.versions},
-                                                         {"looked_for", p.looked_for}}});
   if (context.json) {
-    print_json({{"devices", list}, {"plugins", plugins}});
+    print_json({{"devices", list}, {"plugins", plugins_json()}});
     return 0;
   }
   for (const auto& d : list) {

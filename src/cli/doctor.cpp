@@ -110,11 +110,7 @@ json examination() {
   r["devices"] = json::array();
   for (const runtime::BackendEntry* b : runtime::backends()) r["devices"].push_back(device(*b));
   const linalg::Plugin p = linalg::direct_solvers();
-  r["plugins"] = json::array({{{"name", p.name},
-                               {"loaded", p.loaded},
-                               {"path", p.path},
-                               {"versions", p.versions},
-                               {"looked_for", p.looked_for}}});
+  r["plugins"] = plugins_json();
   r["environment"] = json::array();
   for (const EnvironmentVariable& v : environment_variables()) {
     const char* value = std::getenv(std::string(v.name).c_str());

@@ -12,10 +12,12 @@ struct EnvironmentVariable {
 
 inline std::span<const EnvironmentVariable> environment_variables() {
   static constexpr EnvironmentVariable table[] = {
-      {"RLX_POLICY", "prefer-native, force-common or force-native: which lowerings dispatch may take"},
+      {"RLX_POLICY",
+       "prefer-native, force-common or force-native: which lowerings dispatch may take; behind commas OPERATOR= and "
+       "one"},
       {"RLX_REPRODUCIBLE", "1: refuse records that do not give the same bits every time"},
       {"RLX_DEVICE",
-       "device of tensors and compiled functions that name none (else the first real one that is available)"},
+       "device of what names none: tensors, compiled functions, solvers, commands (else the first real one available)"},
       {"RLX_CHECKED", "1 or 0: check indices of gather and scatter (rlx: on unless 0)"},
       {"RLX_CHECK_NUMERICS", "1: stop at the first node that makes a NaN or an infinity, and name it (slow)"},
       {"RLX_TRACE", "file.json to write what every step took, for chrome://tracing or ui.perfetto.dev"},

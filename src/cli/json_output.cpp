@@ -5,6 +5,7 @@
 #include <rlx/compile/report.hpp>
 #include <rlx/ir/host_tensor.hpp>
 #include <rlx/ir/located.hpp>
+#include <rlx/linalg/linalg.hpp>
 
 #include <cmath>
 #include <iostream>
@@ -32,6 +33,15 @@ json element_json(const HostTensor& t, std::int64_t i) {
 }
 
 json report_json(const DispatchReport& report) { return json::parse(report.to_json()); }
+
+json plugins_json() {
+  const linalg::Plugin p = linalg::direct_solvers();
+  return json::array({{{"name", p.name},
+                       {"loaded", p.loaded},
+                       {"path", p.path},
+                       {"versions", p.versions},
+                       {"looked_for", p.looked_for}}});
+}
 
 // What is known of a place in the user's program.
 static void add_site(json& e, const ErrorSite& site) {

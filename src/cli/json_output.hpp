@@ -18,6 +18,8 @@ nlohmann::json number(double x);
 /// An element of a tensor: a boolean, a number, "nan", "inf" or "-inf", or a pair of them for a complex one.
 nlohmann::json element_json(const HostTensor& t, std::int64_t i);
 nlohmann::json report_json(const DispatchReport& report);
+/// The separately loaded libraries: whether each is there, and where it was looked for.
+nlohmann::json plugins_json();
 /// "NumericalError"; "MemoryError" where an allocation failed, "InternalError" for what nothing of ours threw.
 std::string error_type(const std::exception& error);
 std::string error_message(const std::exception& error);

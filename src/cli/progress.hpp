@@ -1,4 +1,5 @@
-// One changing line on standard error while something takes long; nothing where that is no terminal.
+// What is said of time: seconds, and one changing line on standard error while something takes long; nothing where that
+// is no terminal.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -8,6 +9,10 @@
 #include <thread>
 
 namespace rlx::cli {
+
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 class Progress {
  public:

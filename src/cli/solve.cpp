@@ -41,10 +41,6 @@ struct Solve {
   void refuse_idle_options(linalg::SolveMethod method) const;
 };
 
-double seconds_since(std::chrono::steady_clock::time_point t) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count();
-}
-
 template <class E>
 E one_of(const std::string& text, const char* option) {
   const auto names = enum_names(E{});

@@ -4,6 +4,7 @@
 #include <rlx/formats/gaussian_file.hpp>
 #include <rlx/formats/ply.hpp>
 #include <rlx/formats/spz.hpp>
+#include <rlx/ir/error.hpp>
 
 #include <charconv>
 
@@ -32,6 +33,16 @@ CLI::Option* add_axes_flag(CLI::App& app, bool& raw_axes) {
 GaussianCloud read_scene(const std::string& path, bool raw_axes) {
   if (!path.ends_with(".spz")) return read_gaussians(path);
   return read_spz(path, raw_axes ? SpzAxes::right_down_front : SpzAxes::right_up_back);
+}
+
+GaussianCloud read_finite_scene(const std::string& path, bool raw_axes) {
+  GaussianCloud scene = read_scene(path, raw_axes);
+  try {
+    check_finite(scene);
+  } catch (const ArgumentError& e) {
+    throw FormatError(path, 0, std::string(e.what()) + "; rlx splat crop leaves such out");
+  }
+  return scene;
 }
 
 void SceneFlags::add_to(CLI::App& app) {

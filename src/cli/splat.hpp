@@ -34,6 +34,8 @@ struct SceneFlags {
 /// The --raw-axes flag alone, for commands that only read.
 CLI::Option* add_axes_flag(CLI::App& app, bool& raw_axes);
 formats::GaussianCloud read_scene(const std::string& path, bool raw_axes);
+/// One to be drawn: FormatError, naming file and Gaussian, where one is not finite.
+formats::GaussianCloud read_finite_scene(const std::string& path, bool raw_axes);
 
 /// How scenes are drawn: what render and capture share.
 struct DrawFlags {

@@ -2,6 +2,7 @@
 #pragma once
 #include <rlx/formats/gaussian_cloud.hpp>
 #include <rlx/formats/reconstruction.hpp>
+#include <rlx/splat/renderer.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -11,7 +12,7 @@
 
 namespace rlx::cli {
 
-/// A PINHOLE camera and where it is.
+/// A camera of the drawn lens, its intrinsics as PINHOLE, and where it is.
 struct View {
   formats::Camera camera;
   formats::PosedImage pose;
@@ -25,6 +26,7 @@ Size parse_size(const std::string& text);
 
 struct CameraFlags {
   std::optional<std::string> file{}, image{}, path{}, eye{}, target{}, up{}, size{};
+  std::string lens = "pinhole";
   std::optional<double> fov{};
   std::optional<int> orbit{};
 
@@ -32,10 +34,13 @@ struct CameraFlags {
   /// UsageError for options that exclude each other or are malformed; before anything is read.
   void check() const;
   bool sequence() const { return path || orbit; }
-  /// One, or those of a sequence. Lenses are drawn without their distortion.
+  /// What the lens makes of rays.
+  splat::CameraModel model() const;
+  /// One, or those of a sequence. Lenses of files are drawn without their distortion.
   std::vector<View> views(const formats::GaussianCloud& scene) const;
 
  private:
+  formats::Camera straightened(const formats::Camera& taken, const std::string& file) const;
   std::vector<View> from_file(const std::string& name) const;
 };
 

@@ -52,7 +52,7 @@ struct SplatCapture {
     auto progress = std::make_unique<Progress>();
     progress->stage(random > 0 ? "making a scene" : "reading " + scene);
     const formats::GaussianCloud cloud =
-        random > 0 ? splat::synthetic_scene(random, seed) : read_scene(scene, raw_axes);
+        random > 0 ? splat::synthetic_scene(random, seed) : read_finite_scene(scene, raw_axes);
     const splat::RendererOptions look = draw.options(cloud);
     progress->stage("drawing " + std::to_string(views) + " views");
     const splat::Capture capture = splat::capture_scene(cloud, {.views = views,

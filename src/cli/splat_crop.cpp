@@ -1,4 +1,4 @@
-// rlx splat crop IN OUT: the Gaussians whose means lie in a box or a sphere.
+// rlx splat crop IN OUT: the finite Gaussians whose means lie in a box or a sphere.
 #include "json_output.hpp"
 #include "splat.hpp"
 
@@ -22,20 +22,29 @@ struct SplatCrop {
       if (s[3] < 0) throw UsageError("--sphere has a radius that is not negative, not \"" + *sphere + "\"");
       return inside_sphere(cloud, {s[0], s[1], s[2]}, s[3]);
     }
-    const auto l = comma_numbers(*lower, 3, "--min"), u = comma_numbers(*upper, 3, "--max");
+    const auto l = comma_numbers(lower.value_or("-inf,-inf,-inf"), 3, "--min"),
+               u = comma_numbers(upper.value_or("inf,inf,inf"), 3, "--max");
     return inside_box(cloud, {l[0], l[1], l[2]}, {u[0], u[1], u[2]});
   }
 
   int run() const {
     flags.check(input, output);
-    if (!sphere && !(lower && upper)) throw UsageError("crop needs --min and --max, or --sphere");
     (void)inside({});  // a wrong option is told before the scene is read
     const formats::GaussianCloud cloud = flags.read(input);
     const formats::GaussianCloud kept = select(cloud, inside(cloud));
+    const std::int64_t not_finite = summarize(cloud).not_finite;
     flags.write(output, kept);
     if (context.json)
-      print_json({{"input", input}, {"output", output}, {"gaussians", cloud.size()}, {"kept", kept.size()}});
-    else std::cout << output << ": " << kept.size() << " of " << cloud.size() << " Gaussians\n";
+      print_json({{"input", input},
+                  {"output", output},
+                  {"gaussians", cloud.size()},
+                  {"not_finite", not_finite},
+                  {"kept", kept.size()}});
+    else {
+      std::cout << output << ": " << kept.size() << " of " << cloud.size() << " Gaussians";
+      if (not_finite > 0) std::cout << ", of which " << not_finite << " were not finite";
+      std::cout << "\n";
+    }
     return 0;
   }
 };
@@ -44,13 +53,16 @@ struct SplatCrop {
 
 void add_splat_crop(CLI::App& splat, Context& context) {
   auto s = std::make_shared<SplatCrop>(SplatCrop{context});
-  CLI::App* c =
-      add_command(splat, context, "crop", "Keeps the Gaussians whose means lie in a box or a sphere, limits included.",
-                  [s] { return s->run(); });
+  CLI::App* c = add_command(
+      splat, context, "crop",
+      "Keeps the Gaussians whose means lie in a box or a sphere, limits included; of all, without one, those that "
+      "are finite.",
+      [s] { return s->run(); });
   c->add_option("input", s->input, "scene: .ply, .spz or .splat")->required();
   c->add_option("output", s->output, "scene to write, replaced whole or not at all")->required();
-  CLI::Option* lower = c->add_option("--min", s->lower, "lower corner of the box: x,y,z; inf and -inf are numbers too");
-  CLI::Option* upper = c->add_option("--max", s->upper, "upper corner of the box: x,y,z");
+  CLI::Option* lower = c->add_option(
+      "--min", s->lower, "lower corner of the box: x,y,z (default without limit); inf and -inf are numbers too");
+  CLI::Option* upper = c->add_option("--max", s->upper, "upper corner of the box: x,y,z (default without limit)");
   c->add_option("--sphere", s->sphere, "centre and radius: x,y,z,r")->excludes(lower)->excludes(upper);
   s->flags.add_to(*c);
 }

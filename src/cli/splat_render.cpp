@@ -20,10 +20,6 @@ namespace {
 
 using nlohmann::json;
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 /// A name of files: with a place for the number, "a_%04d.png", or without one.
 struct Names {
   std::string before, after;
@@ -94,10 +90,11 @@ struct SplatRender {
     auto progress = std::make_unique<Progress>();
     progress->stage("reading " + scene);
     const auto start = std::chrono::steady_clock::now();
-    const formats::GaussianCloud cloud = read_scene(scene, raw_axes);
+    const formats::GaussianCloud cloud = read_finite_scene(scene, raw_axes);
     const double seconds_read = seconds_since(start);
     const std::vector<View> views = cameras.views(cloud);
     splat::RendererOptions options = draw.options(cloud);
+    options.camera = cameras.model();
     options.degree = degree;
     options.depth = depth.has_value();
     const splat::Renderer renderer(cloud, options);
@@ -123,6 +120,7 @@ struct SplatRender {
             {"gaussians", cloud.size()},
             {"device", options.device},
             {"mode", options.mode == splat::RenderMode::classic ? "classic" : "antialiased"},
+            {"lens", cameras.lens},
             {"sh_degree", options.degree < 0 ? cloud.sh_degree : options.degree},
             {"seconds_read", seconds_read},
             {"images", std::move(images)}});

@@ -22,9 +22,7 @@ struct SplatView {
     const ViewState first = scene.look();
     serve_view(scene, port, [&](int bound) {
       const std::string url = "http://127.0.0.1:" + std::to_string(bound) + "/";
-      if (context.json)
-        print_json(
-            {{"scene", scene.file()}, {"gaussians", first.gaussians}, {"left_out", first.left_out}, {"url", url}});
+      if (context.json) print_json({{"scene", scene.file()}, {"gaussians", first.gaussians}, {"url", url}});
       else std::cout << scene.file() << " at " << url << " (Ctrl-C ends it)" << std::endl;
     });
     return 0;

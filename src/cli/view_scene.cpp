@@ -19,12 +19,6 @@ static_assert(std::endian::native == std::endian::little, "the page reads what m
 
 constexpr std::size_t head_bytes = 64, shape_floats = 12;
 
-bool finite(std::span<const float> values) {
-  for (const float x : values)
-    if (!std::isfinite(x)) return false;
-  return true;
-}
-
 /// The upper triangle of R diag(scales^2) R^T; a quaternion of zero is no rotation.
 void covariance(std::span<const float> log_scales, std::span<const float> quaternion, float* out) {
   double w = quaternion[0], x = quaternion[1], y = quaternion[2], z = quaternion[3];
@@ -52,17 +46,11 @@ std::string view_bytes(const formats::GaussianCloud& cloud) {
   const auto means = cloud.means.as<float>(), scales = cloud.log_scales.as<float>(),
              quaternions = cloud.quaternions.as<float>(), logits = cloud.opacity_logits.as<float>(),
              sh = cloud.sh.as<float>();
-  std::vector<std::size_t> kept;
-  for (std::size_t i = 0; i < n; ++i)
-    if (finite(means.subspan(3 * i, 3)) && finite(scales.subspan(3 * i, 3)) && finite(quaternions.subspan(4 * i, 4)) &&
-        !std::isnan(logits[i]) && finite(sh.subspan(coefficients * i, coefficients)))
-      kept.push_back(i);
-
-  std::string bytes(head_bytes + 4 * kept.size() * (shape_floats + 4 * stride), '\0');
+  std::string bytes(head_bytes + 4 * n * (shape_floats + 4 * stride), '\0');
   const splat::Ball ball = splat::ball_around(cloud);
   const std::uint32_t words[] = {0x56584c52,
                                  1,
-                                 static_cast<std::uint32_t>(kept.size()),
+                                 static_cast<std::uint32_t>(n),
                                  static_cast<std::uint32_t>(cloud.sh_degree),
                                  static_cast<std::uint32_t>(stride),
                                  cloud.antialiased ? 1u : 0u};
@@ -71,13 +59,13 @@ std::string view_bytes(const formats::GaussianCloud& cloud) {
   std::memcpy(bytes.data(), words, sizeof words);
   std::memcpy(bytes.data() + 32, place, sizeof place);
   char* out = bytes.data() + head_bytes;
-  for (const std::size_t i : kept) {
+  for (std::size_t i = 0; i < n; ++i) {
     float shape[shape_floats] = {means[3 * i], means[3 * i + 1], means[3 * i + 2], 1 / (1 + std::exp(-logits[i]))};
     covariance(scales.subspan(3 * i, 3), quaternions.subspan(4 * i, 4), shape + 4);
     std::memcpy(out, shape, sizeof shape);
     out += sizeof shape;
   }
-  for (const std::size_t i : kept) {
+  for (std::size_t i = 0; i < n; ++i) {
     std::memcpy(out, &sh[coefficients * i], 4 * coefficients);
     out += 16 * stride;
   }
@@ -100,11 +88,8 @@ std::optional<LiveScene::Stamp> LiveScene::stamp() const {
 
 void LiveScene::read() {
   const auto before = stamp();  // Of a file that is replaced meanwhile the next look finds another.
-  const formats::GaussianCloud cloud = read_scene(file_, raw_axes_);
-  auto bytes = std::make_shared<const std::string>(view_bytes(cloud));
-  std::uint32_t kept = 0;
-  std::memcpy(&kept, bytes->data() + 8, sizeof kept);
-  state_ = {state_.version + 1, std::move(bytes), kept, cloud.size() - kept, {}};
+  const formats::GaussianCloud cloud = read_finite_scene(file_, raw_axes_);
+  state_ = {state_.version + 1, std::make_shared<const std::string>(view_bytes(cloud)), cloud.size(), {}};
   stamp_ = before;
 }
 

@@ -12,14 +12,14 @@ namespace rlx::cli {
 /// Little endian. A head of 64 bytes: u32 "RLXV", 1, count n, degree of the harmonics, vectors of four a Gaussian that
 /// hold them (s), whether it is antialiased, 0, 0; f32 centre (3) and radius of the ball around it; 16 bytes 0. Then
 /// f32 [n, 3, 4]: mean and opacity, the covariance's xx xy xz yy, its yz zz 0 0; and f32 [n, s, 4]: harmonics, channels
-/// together, zeros behind. Gaussians that are not finite are left out.
+/// together, zeros behind. The Gaussians are finite.
 std::string view_bytes(const formats::GaussianCloud& cloud);
 
 /// What the page is told.
 struct ViewState {
   std::uint64_t version = 0;  ///< Counts up with every new scene; 0: none yet.
   std::shared_ptr<const std::string> bytes{};
-  std::int64_t gaussians = 0, left_out = 0;
+  std::int64_t gaussians = 0;
   std::string error{};  ///< Why the file as it is now could not be read; the scene is then that from before.
 };
 

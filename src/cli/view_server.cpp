@@ -4,14 +4,19 @@
 
 #include <rlx/ir/error.hpp>
 
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
 #include <httplib.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <thread>
 
 namespace rlx::cli {
@@ -39,11 +44,8 @@ void refuse(httplib::Response& answer, int status, const char* why) {
 
 void answer_status(LiveScene& scene, httplib::Response& answer) {
   const ViewState s = scene.look();
-  const nlohmann::json j{{"scene", scene.file()},
-                         {"version", s.version},
-                         {"gaussians", s.gaussians},
-                         {"left_out", s.left_out},
-                         {"error", s.error}};
+  const nlohmann::json j{
+      {"scene", scene.file()}, {"version", s.version}, {"gaussians", s.gaussians}, {"error", s.error}};
   answer.set_content(j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), "application/json");
 }
 
@@ -79,10 +81,24 @@ httplib::Server::HandlerResponse before(const httplib::Request& request, httplib
   return httplib::Server::HandlerResponse::Handled;
 }
 
+/// Ends the connections of this process at `port`: a client that reads slowly or says nothing holds no thread up then.
+/// (The library tells no one its sockets.)
+void end_connections(int port) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored)) {
+    const int descriptor = std::stoi(entry.path().filename().string());
+    sockaddr_in address{};
+    socklen_t size = sizeof address;
+    if (::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) == 0 && address.sin_family == AF_INET &&
+        ntohs(address.sin_port) == port)
+      ::shutdown(descriptor, SHUT_RDWR);
+  }
+}
+
 }  // namespace
 
 void serve_view(LiveScene& scene, int port, const std::function<void(int)>& started) {
-  // Blocked before there are threads, which inherit it: only sigwait below sees them.
+  // Blocked before there are threads, which inherit it: only sigtimedwait below sees them.
   sigset_t ends, before_them;
   sigemptyset(&ends);
   sigaddset(&ends, SIGINT);
@@ -95,6 +111,7 @@ void serve_view(LiveScene& scene, int port, const std::function<void(int)>& star
     const int yes = 1;
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   });
+  server.set_write_timeout(std::chrono::minutes(1));  // Of a browser that is busy.
   server.set_pre_routing_handler(&before);
   server.Get("/", [](const httplib::Request&, httplib::Response& answer) { answer_file("index.html", answer); });
   server.Get("/status", [&](const httplib::Request&, httplib::Response& answer) { answer_status(scene, answer); });
@@ -115,20 +132,27 @@ void serve_view(LiveScene& scene, int port, const std::function<void(int)>& star
     server.listen_after_bind();
     ended = true;
   });
+  const auto end = [&] {
+    server.stop();
+    while (!ended) {  // Again: a connection may just have been made.
+      end_connections(port);
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    listener.join();
+  };
   while (!server.is_running() && !ended) std::this_thread::yield();  // stop() does nothing before.
   try {
     started(port);
   } catch (...) {
-    server.stop();
-    listener.join();
+    end();
     throw;
   }
+  constexpr timespec look{0, 200'000'000};
   int signal = 0;
-  ::sigwait(&ends, &signal);
-  ::pthread_sigmask(SIG_SETMASK, &before_them,
-                    nullptr);  // A client that is slow holds the end up; a second signal not.
-  server.stop();
-  listener.join();
+  while (!ended && (signal = ::sigtimedwait(&ends, nullptr, &look)) < 0) {}
+  ::pthread_sigmask(SIG_SETMASK, &before_them, nullptr);  // Nothing holds a second one up.
+  end();
+  if (signal <= 0) throw DeviceError("accept", 0, "the server on port " + std::to_string(port) + " ended by itself");
 }
 
 }  // namespace rlx::cli

@@ -5,7 +5,7 @@
 namespace rlx::compile {
 namespace {
 
-struct Accesses {
+struct BodyAccesses {
   std::set<ValueId> loaded, stored;  // Arguments of the body.
   ValueId at = -1;                   // The index of all of them so far.
   bool written = false;
@@ -26,11 +26,11 @@ bool same_value(const Graph& g, ValueId a, ValueId b) {
 }
 
 // False where something is loaded after the store, or anything at another index.
-bool collect(const Graph& g, RegionId r, Accesses& a) {
+bool accesses_match(const Graph& g, RegionId r, BodyAccesses& a) {
   for (NodeId id : g.region(r).nodes) {
     const Node& n = g.node(id);
     for (RegionId inner : n.regions)
-      if (!collect(g, inner, a)) return false;
+      if (!accesses_match(g, inner, a)) return false;
     const bool load = n.op->name() == "lir.load" && a.loaded.contains(n.operands[0]);
     const bool store = n.op->name() == "lir.store" && a.stored.contains(n.operands[0]);
     if (load && a.written) return false;
@@ -47,12 +47,12 @@ bool collect(const Graph& g, RegionId r, Accesses& a) {
 bool may_write_over(const Graph& g, const Node& kernel, const std::set<ValueId>& from, const std::set<ValueId>& to) {
   const Region& body = g.region(kernel.regions[0]);
   const std::size_t first = body.arguments.size() - kernel.operands.size();
-  Accesses a{};
+  BodyAccesses a{};
   for (std::size_t i = 0; i < kernel.operands.size(); ++i) {
     if (from.contains(kernel.operands[i])) a.loaded.insert(body.arguments[first + i]);
     if (to.contains(kernel.operands[i])) a.stored.insert(body.arguments[first + i]);
   }
-  return a.loaded.empty() || collect(g, kernel.regions[0], a);
+  return a.loaded.empty() || accesses_match(g, kernel.regions[0], a);
 }
 
 }  // namespace rlx::compile

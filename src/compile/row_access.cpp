@@ -66,7 +66,7 @@ class Indices {
 };
 
 /// Positions of the loads and stores of a kernel, as far as they are known; dimensions of extent 1 do not count.
-struct Accesses {
+struct KernelAccesses {
   struct One {
     bool store;
     ValueId buffer;  ///< The kernel's operand.
@@ -76,11 +76,11 @@ struct Accesses {
   bool plain = true;  ///< No loops, no checks.
 };
 
-Accesses accesses(const Graph& g, const Node& kernel) {
+KernelAccesses kernel_accesses(const Graph& g, const Node& kernel) {
   const auto& extents = kernel.attrs.as<lir::KernelAttrs>().extents;
   const Region& body = g.region(kernel.regions[0]);
   Indices indices(g, body, extents.size());
-  Accesses out;
+  KernelAccesses out;
   for (NodeId id : body.nodes) {
     const Node& n = g.node(id);
     const std::string_view op = n.op->name();
@@ -113,23 +113,23 @@ Affine own_position(const std::vector<std::int64_t>& extents) {
 bool stores_own_position(const Graph& g, const Node& kernel, const Shape& shape) {
   const auto& a = kernel.attrs.as<lir::KernelAttrs>();
   if (a.policy != lir::Policy::mdrange || a.extents.empty() || a.extents != constant_shape(shape)) return false;
-  const Accesses all = accesses(g, kernel);
+  const KernelAccesses all = kernel_accesses(g, kernel);
   const Affine own = own_position(a.extents);
   return all.plain && std::all_of(all.all.begin(), all.all.end(),
-                                  [&](const Accesses::One& x) { return !x.store || (x.at && *x.at == own); });
+                                  [&](const KernelAccesses::One& x) { return !x.store || (x.at && *x.at == own); });
 }
 
 bool loads_own_position(const Graph& g, const Node& kernel, const Shape& shape, ValueId from) {
   if (!stores_own_position(g, kernel, shape)) return false;
   const Affine own = own_position(kernel.attrs.as<lir::KernelAttrs>().extents);
-  const Accesses all = accesses(g, kernel);
+  const KernelAccesses all = kernel_accesses(g, kernel);
   return std::all_of(all.all.begin(), all.all.end(),
-                     [&](const Accesses::One& x) { return x.buffer != from || (x.at && *x.at == own); });
+                     [&](const KernelAccesses::One& x) { return x.buffer != from || (x.at && *x.at == own); });
 }
 
 AlongRows loads_along_rows(const Graph& g, const Node& kernel) {
   AlongRows known = AlongRows::yes;
-  for (const Accesses::One& x : accesses(g, kernel).all) {
+  for (const KernelAccesses::One& x : kernel_accesses(g, kernel).all) {
     if (x.store) continue;
     if (!x.at) known = AlongRows::unknown;
     else if (!x.at->factors.empty() && x.at->factors.back() != 0 && x.at->factors.back() != 1) return AlongRows::across;

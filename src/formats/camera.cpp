@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <sstream>
 
 namespace rlx::formats {
 
@@ -25,9 +26,16 @@ constexpr ModelRow models[] = {
 
 const ModelRow& row(CameraModel m) { return models[static_cast<std::size_t>(m)]; }
 
+std::string intrinsics_text(const Pinhole& p) {
+  std::ostringstream out;
+  out << "focal lengths " << p.fx << " and " << p.fy << ", centre " << p.cx << ", " << p.cy;
+  return out.str();
+}
+
 constexpr int most_steps = 100;
-constexpr double converged = 1e-12;  // in units of the focal length
-constexpr double accepted = 1e-9;    // what is left when no step gets nearer
+constexpr double converged = 1e-12;   // in units of the focal length
+constexpr double least_focal = 1e-9;  // of the larger side of the image: 180 degrees in the digits of f32
+constexpr double accepted = 1e-9;     // what is left when no step gets nearer
 
 }  // namespace
 
@@ -53,6 +61,19 @@ void check(const Camera& c) {
     if (!std::isfinite(p)) throw ArgumentError(what + ": a parameter is not finite");
   const Pinhole p = pinhole_of(c);
   if (p.fx <= 0 || p.fy <= 0) throw ArgumentError(what + ": a focal length must be positive");
+  const double least = least_focal * static_cast<double>(std::max(c.width, c.height));
+  constexpr double most = std::numeric_limits<float>::max();
+  if (std::min(p.fx, p.fy) < least || std::max({p.fx, p.fy, std::abs(p.cx), std::abs(p.cy)}) > most)
+    throw ArgumentError(what + ": its intrinsics are singular in f32, with " + intrinsics_text(p));
+}
+
+Camera resized(const Camera& c, std::int64_t width, std::int64_t height) {
+  if (c.model != CameraModel::pinhole && c.model != CameraModel::simple_pinhole)
+    throw ArgumentError("a camera " + std::string(name(c.model)) + " is not resized: see undistorted_camera");
+  const double across = static_cast<double>(width) / static_cast<double>(c.width),
+               down = static_cast<double>(height) / static_cast<double>(c.height);
+  const Pinhole p = pinhole_of(c);
+  return {c.id, CameraModel::pinhole, width, height, {across * p.fx, down * p.fy, across * p.cx, down * p.cy}};
 }
 
 Pinhole pinhole_of(const Camera& c) {

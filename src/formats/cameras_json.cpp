@@ -16,9 +16,9 @@ namespace {
 
 using nlohmann::json;
 
-class Document : JsonDocument {
+class CamerasDocument : JsonDocument {
  public:
-  Document(std::string_view bytes, std::string file) : JsonDocument(bytes, std::move(file)) {}
+  CamerasDocument(std::string_view bytes, std::string file) : JsonDocument(bytes, std::move(file)) {}
 
   Reconstruction read() {
     if (root_.is_object()) entry(root_, "the document");
@@ -87,7 +87,7 @@ class Document : JsonDocument {
 }  // namespace
 
 Reconstruction parse_cameras_json(std::string_view bytes, std::string file) {
-  return Document(bytes, std::move(file)).read();
+  return CamerasDocument(bytes, std::move(file)).read();
 }
 
 Reconstruction read_cameras_json(const std::string& path) {

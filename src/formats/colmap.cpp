@@ -29,11 +29,11 @@ constexpr std::string_view colmap_models[] = {"SIMPLE_PINHOLE",
                                               "THIN_PRISM_FISHEYE",
                                               "RAD_TAN_THIN_PRISM_FISHEYE"};
 
-struct Names {
+struct ModelFiles {
   std::string cameras, images, points3d;
 };
 
-Names names_in(const std::string& folder, ColmapEncoding encoding) {
+ModelFiles files_of(const std::string& folder, ColmapEncoding encoding) {
   const std::string suffix = encoding == ColmapEncoding::binary ? ".bin" : ".txt",
                     prefix = folder.empty() ? "" : folder + "/";
   return {prefix + "cameras" + suffix, prefix + "images" + suffix, prefix + "points3D" + suffix};
@@ -93,7 +93,7 @@ void normalise(PosedImage& image, const std::string& file, std::size_t offset) {
     if (!std::isfinite(t)) fail("a translation that is not finite");
 }
 
-Reconstruction link(ColmapRecords&& records, const Names& names) {
+Reconstruction link(ColmapRecords&& records, const ModelFiles& names) {
   Reconstruction& r = records.result;
   std::vector<std::uint32_t> camera_ids, image_ids;
   for (std::size_t i = 0; i < r.cameras.size(); ++i) {
@@ -149,7 +149,7 @@ int colmap_model_number(CameraModel m) {
 }
 
 Reconstruction parse_colmap(const ColmapFiles& files, ColmapEncoding encoding, const std::string& folder) {
-  const Names names = names_in(folder, encoding);
+  const ModelFiles names = files_of(folder, encoding);
   ColmapRecords records;
   if (encoding == ColmapEncoding::binary) {
     parse_binary_cameras(files.cameras, names.cameras, records);
@@ -165,10 +165,10 @@ Reconstruction parse_colmap(const ColmapFiles& files, ColmapEncoding encoding, c
 
 Reconstruction read_colmap(const std::string& folder) {
   std::error_code ignored;
-  const bool binary = std::filesystem::exists(names_in(folder, ColmapEncoding::binary).cameras, ignored) ||
-                      !std::filesystem::exists(names_in(folder, ColmapEncoding::text).cameras, ignored);
+  const bool binary = std::filesystem::exists(files_of(folder, ColmapEncoding::binary).cameras, ignored) ||
+                      !std::filesystem::exists(files_of(folder, ColmapEncoding::text).cameras, ignored);
   const ColmapEncoding encoding = binary ? ColmapEncoding::binary : ColmapEncoding::text;
-  const Names names = names_in(folder, encoding);
+  const ModelFiles names = files_of(folder, encoding);
   const auto cameras = MappedFile::open(names.cameras), images = MappedFile::open(names.images),
              points = MappedFile::open(names.points3d);
   return parse_colmap({cameras->bytes(), images->bytes(), points->bytes()}, encoding, folder);

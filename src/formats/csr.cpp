@@ -34,7 +34,7 @@ void check_coo(const CooMatrix& m) {
 namespace {
 
 // Entries of one row as (column, number in the file); the number keeps repeats in order, whatever the sort does.
-using Place = std::pair<std::int64_t, std::int64_t>;
+using ColumnEntry = std::pair<std::int64_t, std::int64_t>;
 
 template <class T>
 CsrMatrix compress(const CooMatrix& coo) {
@@ -43,7 +43,7 @@ CsrMatrix compress(const CooMatrix& coo) {
   std::vector<std::int64_t> next(static_cast<std::size_t>(coo.rows) + 1);
   for (const std::int64_t i : coo.row_indices) ++next[i + 1];
   for (std::int64_t i = 0; i < coo.rows; ++i) next[i + 1] += next[i];
-  std::vector<Place> places(static_cast<std::size_t>(n));
+  std::vector<ColumnEntry> places(static_cast<std::size_t>(n));
   for (std::int64_t k = 0; k < n; ++k) places[next[coo.row_indices[k]]++] = {coo.col_indices[k], k};
 
   // Now next[i] is the end of row i.

@@ -28,6 +28,17 @@ bool all_finite(const float* at, std::int64_t count) {
   return sum == 0;
 }
 
+/// The first array of Gaussian i that makes it one that cannot be drawn; null where it can be.
+const char* first_not_finite(const GaussianCloud& c, std::int64_t i) {
+  const std::int64_t coefficients = 3 * sh_coefficients(c.sh_degree);
+  if (!all_finite(c.means.as<float>().data() + 3 * i, 3)) return "means";
+  if (!all_finite(c.log_scales.as<float>().data() + 3 * i, 3)) return "log_scales";
+  if (!all_finite(c.quaternions.as<float>().data() + 4 * i, 4)) return "quaternions";
+  if (std::isnan(c.opacity_logits.as<float>()[static_cast<std::size_t>(i)])) return "opacity_logits";
+  if (!all_finite(c.sh.as<float>().data() + coefficients * i, coefficients)) return "sh";
+  return nullptr;
+}
+
 HostTensor gather(const HostTensor& from, std::span<const std::int64_t> indices) {
   Shape shape = from.shape();
   const std::int64_t rows = shape[0];
@@ -49,7 +60,7 @@ std::vector<std::int64_t> which(const GaussianCloud& cloud, Inside inside) {
   std::vector<std::int64_t> found;
   const auto means = cloud.means.as<float>();
   for (std::int64_t i = 0; i < cloud.size(); ++i)
-    if (inside(&means[static_cast<std::size_t>(3 * i)])) found.push_back(i);
+    if (inside(&means[static_cast<std::size_t>(3 * i)]) && !first_not_finite(cloud, i)) found.push_back(i);
   return found;
 }
 
@@ -88,16 +99,13 @@ GaussianSummary summarize(const GaussianCloud& c) {
   s.upper.fill(-infinity);
   float smallest = infinity, largest = -infinity;
   double opacities = 0;
-  const std::int64_t coefficients = 3 * sh_coefficients(c.sh_degree);
   for (std::int64_t i = 0; i < s.count; ++i) {
-    const float *mean = c.means.as<float>().data() + 3 * i, *scale = c.log_scales.as<float>().data() + 3 * i,
-                *q = c.quaternions.as<float>().data() + 4 * i, *logit = c.opacity_logits.as<float>().data() + i,
-                *sh = c.sh.as<float>().data() + coefficients * i;
-    if (!all_finite(mean, 3) || !all_finite(scale, 3) || !all_finite(q, 4) || std::isnan(*logit) ||
-        !all_finite(sh, coefficients)) {
+    if (first_not_finite(c, i)) {
       ++s.not_finite;
       continue;
     }
+    const float *mean = c.means.as<float>().data() + 3 * i, *scale = c.log_scales.as<float>().data() + 3 * i,
+                *q = c.quaternions.as<float>().data() + 4 * i, *logit = c.opacity_logits.as<float>().data() + i;
     s.zero_quaternions += q[0] == 0 && q[1] == 0 && q[2] == 0 && q[3] == 0;
     for (std::size_t k = 0; k < 3; ++k) {
       s.lower[k] = std::min(s.lower[k], mean[k]);
@@ -117,6 +125,16 @@ GaussianSummary summarize(const GaussianCloud& c) {
   s.largest_scale = std::exp(largest);
   s.mean_opacity = opacities / static_cast<double>(finite);
   return s;
+}
+
+void check_finite(const GaussianCloud& c) {
+  check(c);
+  std::int64_t first = 0;
+  while (first < c.size() && !first_not_finite(c, first)) ++first;
+  if (first == c.size()) return;
+  throw ArgumentError("Gaussian " + std::to_string(first) + " of " + std::to_string(c.size()) +
+                      " has a NaN or an infinity in its " + first_not_finite(c, first) + " (not finite are " +
+                      std::to_string(summarize(c).not_finite) + ")");
 }
 
 GaussianCloud select(const GaussianCloud& c, std::span<const std::int64_t> indices) {
@@ -145,6 +163,7 @@ std::vector<std::int64_t> inside_box(const GaussianCloud& cloud, std::array<floa
 }
 
 std::vector<std::int64_t> inside_sphere(const GaussianCloud& cloud, std::array<float, 3> centre, float radius) {
+  if (!(radius >= 0)) throw ArgumentError("a sphere of radius " + std::to_string(radius));
   return which(cloud, [&](const float* p) {
     double square = 0;  // Exact enough that the limit is where it is said to be, also far from the origin.
     for (std::size_t k = 0; k < 3; ++k) square += std::pow(static_cast<double>(p[k]) - centre[k], 2);

@@ -10,7 +10,7 @@ namespace rlx::formats {
 
 namespace {
 
-constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::string_view npy_magic = "\x93NUMPY";
 
 struct Descr {
   std::string_view text;  // as we write it: little endian
@@ -152,9 +152,9 @@ void parse_dictionary(Literal& in, NpyHeader& h) {
 
 NpyHeader parse_npy_header(std::string_view bytes, const std::string& file) {
   if (bytes.empty()) throw FormatError(file, 0, "the file is empty, expected a .npy file");
-  if (!bytes.starts_with(magic))
+  if (!bytes.starts_with(npy_magic))
     throw FormatError(file, 0,
-                      "expected the magic string '\\x93NUMPY', found " + in_quotes(bytes.substr(0, magic.size())));
+                      "expected the magic string '\\x93NUMPY', found " + in_quotes(bytes.substr(0, npy_magic.size())));
   const auto byte = [&](std::size_t at) { return std::uint64_t{static_cast<unsigned char>(bytes[at])}; };
   const bool wide = bytes.size() > 6 && byte(6) >= 2;  // versions 2 and 3 have a length of 32 bits
   const std::size_t start = wide ? 12 : 10;

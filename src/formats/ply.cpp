@@ -13,7 +13,7 @@ namespace rlx::formats {
 
 namespace {
 
-std::size_t number(const PlyElement& e, const std::string& name, const std::string& file) {
+std::size_t gaussian_property(const PlyElement& e, const std::string& name, const std::string& file) {
   const auto found = e.find(name);
   if (!found)
     throw FormatError(file, e.offset,
@@ -28,7 +28,7 @@ GaussianCloud read_plain(const PlyHeader& header, const PlyElement& e, std::stri
                          const std::string& file) {
   const int degree = ply_sh_degree(e, file);
   std::vector<PlyColumn<float>> columns;
-  const auto add = [&](const std::string& name) { columns.push_back({number(e, name, file), nullptr, 0}); };
+  const auto add = [&](const std::string& name) { columns.push_back({gaussian_property(e, name, file), nullptr, 0}); };
   for (const char* name : {"x", "y", "z", "scale_0", "scale_1", "scale_2", "rot_0", "rot_1", "rot_2", "rot_3",
                            "opacity", "f_dc_0", "f_dc_1", "f_dc_2"})
     add(name);

@@ -11,11 +11,11 @@ namespace rlx::formats {
 
 namespace {
 
-struct TypeName {
+struct PlyTypeName {
   std::string_view text;
   PlyType type;
 };
-constexpr TypeName type_names[] = {
+constexpr PlyTypeName ply_type_names[] = {
     {"char", PlyType::i8},   {"int8", PlyType::i8},     {"uchar", PlyType::u8},   {"uint8", PlyType::u8},
     {"short", PlyType::i16}, {"int16", PlyType::i16},   {"ushort", PlyType::u16}, {"uint16", PlyType::u16},
     {"int", PlyType::i32},   {"int32", PlyType::i32},   {"uint", PlyType::u32},   {"uint32", PlyType::u32},
@@ -113,7 +113,7 @@ class HeaderReader {
 
   PlyType type() {
     const std::string_view name = word();
-    for (const TypeName& t : type_names)
+    for (const PlyTypeName& t : ply_type_names)
       if (t.text == name) return t.type;
     fail("the type " + in_quotes(name) + " is unknown");
   }

@@ -36,7 +36,7 @@ struct Packed {
 };
 constexpr const char* packed_names[] = {"packed_position", "packed_rotation", "packed_scale", "packed_color"};
 
-std::size_t number(const PlyElement& e, const char* name, PlyType type, const std::string& file) {
+std::size_t packed_property(const PlyElement& e, const char* name, PlyType type, const std::string& file) {
   const auto found = e.find(name);
   if (!found || e.properties[*found].list || e.properties[*found].type != type)
     throw FormatError(file, e.offset,
@@ -98,10 +98,10 @@ GaussianCloud read_packed_ply(const PlyHeader& header, const PlyElement& vertex,
   const bool colour_limits = chunk->find(limit_names[min_colour]).has_value();
   std::vector<PlyColumn<float>> limit_columns;
   for (std::size_t k = 0; k < (colour_limits ? limits : min_colour); ++k)
-    limit_columns.push_back({number(*chunk, limit_names[k], PlyType::f32, file), nullptr, limits});
+    limit_columns.push_back({packed_property(*chunk, limit_names[k], PlyType::f32, file), nullptr, limits});
   std::vector<PlyColumn<std::uint32_t>> packed_columns;
   for (const char* name : packed_names)
-    packed_columns.push_back({number(vertex, name, PlyType::u32, file), nullptr, 4});
+    packed_columns.push_back({packed_property(vertex, name, PlyType::u32, file), nullptr, 4});
   const PlyElement* sh = header.find("sh");
   int degree = 0;
   std::vector<PlyColumn<float>> sh_columns;
@@ -110,7 +110,8 @@ GaussianCloud read_packed_ply(const PlyHeader& header, const PlyElement& vertex,
     degree = ply_sh_degree(*sh, file);
     const std::int64_t rest = sh_coefficients(degree) - 1;
     for (std::int64_t i = 0; i < 3 * rest; ++i)
-      sh_columns.push_back({number(*sh, ("f_rest_" + std::to_string(i)).c_str(), PlyType::u8, file), nullptr, 0});
+      sh_columns.push_back(
+          {packed_property(*sh, ("f_rest_" + std::to_string(i)).c_str(), PlyType::u8, file), nullptr, 0});
   }
   if (chunk > &vertex || (sh && sh < &vertex))
     throw FormatError(file, chunk->offset, "the packed layout has its elements in the order chunk, vertex, sh");

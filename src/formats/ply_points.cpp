@@ -19,7 +19,7 @@ const PlyElement& vertices(const PlyHeader& header, const std::string& file) {
   return *vertex;
 }
 
-std::size_t number(const PlyElement& e, const std::string& name, const std::string& file) {
+std::size_t point_property(const PlyElement& e, const std::string& name, const std::string& file) {
   const auto found = e.find(name);
   if (!found) throw FormatError(file, e.offset, "element " + in_quotes(e.name) + " has no property " + in_quotes(name));
   if (e.properties[*found].list)
@@ -27,13 +27,14 @@ std::size_t number(const PlyElement& e, const std::string& name, const std::stri
   return *found;
 }
 
-using Names = std::array<const char*, 3>;
+using ColourNames = std::array<const char*, 3>;
 
 /// Red, green and blue, if there are such.
 std::optional<std::array<std::size_t, 3>> colours_of(const PlyElement& e, const std::string& file) {
-  for (const Names& names : {Names{"red", "green", "blue"}, Names{"r", "g", "b"}})
+  for (const ColourNames& names : {ColourNames{"red", "green", "blue"}, ColourNames{"r", "g", "b"}})
     if (e.find(names[0]))
-      return std::array{number(e, names[0], file), number(e, names[1], file), number(e, names[2], file)};
+      return std::array{point_property(e, names[0], file), point_property(e, names[1], file),
+                        point_property(e, names[2], file)};
   return std::nullopt;
 }
 
@@ -50,7 +51,7 @@ SparsePoints parse_ply_points(std::string_view bytes, std::string file) {
   const PlyHeader header = parse_ply_header(bytes, file);
   const PlyElement& e = vertices(header, file);
   std::vector<PlyColumn<float>> columns;
-  for (const char* name : {"x", "y", "z"}) columns.push_back({number(e, name, file), nullptr, 6});
+  for (const char* name : {"x", "y", "z"}) columns.push_back({point_property(e, name, file), nullptr, 6});
   const auto colours = colours_of(e, file);
   if (colours)
     for (const std::size_t property : *colours) columns.push_back({property, nullptr, 6});

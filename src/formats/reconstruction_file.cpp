@@ -13,10 +13,12 @@ namespace rlx::formats {
 
 namespace {
 
-bool holds_colmap(const std::filesystem::path& folder) {
+namespace fs = std::filesystem;
+
+/// False too where it cannot be looked at: what is missed is then named.
+bool is_there(const fs::path& path) {
   std::error_code ignored;
-  return std::filesystem::exists(folder / "cameras.bin", ignored) ||
-         std::filesystem::exists(folder / "cameras.txt", ignored);
+  return fs::exists(path, ignored);
 }
 
 bool has_frames(const std::string& path) {
@@ -27,17 +29,21 @@ bool has_frames(const std::string& path) {
 
 }  // namespace
 
+std::string locate_reconstruction(const std::string& path) {
+  if (path.ends_with(".json")) return path;
+  for (const fs::path& folder : {fs::path(path), fs::path(path) / "sparse/0", fs::path(path) / "sparse"})
+    if (is_there(folder / "cameras.bin") || is_there(folder / "cameras.txt")) return folder.string();
+  if (const fs::path file = fs::path(path) / "transforms.json"; is_there(file)) return file.string();
+  throw ArgumentError(
+      path +
+      " names no cameras: expected a transforms.json, a cameras.json, or a folder with a model of COLMAP "
+      "(cameras.bin or cameras.txt, there or in sparse/0) or a transforms.json");
+}
+
 Reconstruction read_reconstruction(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) {
-    for (const char* below : {"", "sparse/0", "sparse"})
-      if (const fs::path folder = fs::path(path) / below; holds_colmap(folder)) return read_colmap(folder.string());
-    throw ArgumentError(path + ": neither the folder nor sparse/0 or sparse in it holds a COLMAP model");
-  }
-  if (!path.ends_with(".json"))
-    throw ArgumentError(path + ": cameras are read from a COLMAP folder, a transforms.json or a cameras.json");
-  return has_frames(path) ? read_transforms_json(path) : read_cameras_json(path);
+  const std::string place = locate_reconstruction(path);
+  if (!place.ends_with(".json")) return read_colmap(place);
+  return has_frames(place) ? read_transforms_json(place) : read_cameras_json(place);
 }
 
 }  // namespace rlx::formats

@@ -15,11 +15,11 @@ namespace {
 
 using nlohmann::json;
 
-struct TypeName {
+struct SafetensorsTypeName {
   std::string_view text;
   DType dtype;
 };
-constexpr TypeName type_names[] = {
+constexpr SafetensorsTypeName safetensors_type_names[] = {
     {"F64", DType::f64}, {"F32", DType::f32},      {"F16", DType::f16},          {"BF16", DType::bf16},
     {"C64", DType::c64}, {"I64", DType::i64},      {"I32", DType::i32},          {"I16", DType::i16},
     {"I8", DType::i8},   {"U64", DType::u64},      {"U32", DType::u32},          {"U16", DType::u16},
@@ -85,9 +85,9 @@ class Events : public json::json_sax_t {
       return true;
     }
     if (where_ != Where::tensor || key_ != "dtype") return scalar("a string");
-    const auto* const found =
-        std::find_if(std::begin(type_names), std::end(type_names), [&](auto& n) { return n.text == v; });
-    if (found == std::end(type_names))
+    const auto* const found = std::find_if(std::begin(safetensors_type_names), std::end(safetensors_type_names),
+                                           [&](auto& n) { return n.text == v; });
+    if (found == std::end(safetensors_type_names))
       fail("tensor " + in_quotes(entry_.name) + " has the unknown dtype " + in_quotes(v));
     entry_.dtype = found->dtype;
     return true;
@@ -250,7 +250,7 @@ SafeTensorsHeader parse_safetensors_header(std::string_view bytes, const std::st
 }
 
 std::string_view safetensors_dtype(DType t) {
-  for (const TypeName& n : type_names)
+  for (const SafetensorsTypeName& n : safetensors_type_names)
     if (n.dtype == t) return n.text;
   return {};
 }

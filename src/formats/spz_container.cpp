@@ -17,7 +17,7 @@ namespace rlx::formats {
 
 namespace {
 
-constexpr std::uint32_t magic = 0x5053474e;  // "NGSP"
+constexpr std::uint32_t spz_magic = 0x5053474e;  // "NGSP"
 constexpr std::uint8_t flag_antialiased = 1, flag_extensions = 2;
 constexpr std::uint32_t axes_extension = 0xadbe0003;
 
@@ -43,7 +43,7 @@ constexpr const char* array_names[spz_arrays] = {"means", "opacities", "colours"
 // Offset of a field in the compressed file: known in version 4 alone, where the header is plain.
 void check_header(const Header& h, std::uint32_t lowest, std::uint32_t highest, const std::string& file, bool plain) {
   const auto at = [&](std::size_t field) { return plain ? field : 0; };
-  if (h.magic != magic) throw FormatError(file, 0, "expected the magic number 'NGSP'");
+  if (h.magic != spz_magic) throw FormatError(file, 0, "expected the magic number 'NGSP'");
   if (h.version < lowest || h.version > highest)
     throw FormatError(file, at(4),
                       "version " + std::to_string(h.version) + " of SPZ is unknown " +
@@ -208,7 +208,7 @@ SpzContent unpack_spz(std::string_view bytes, const std::string& file) {
 }
 
 std::string pack_spz(const SpzContent& c) {
-  Header h{magic,
+  Header h{spz_magic,
            c.version,
            c.count,
            static_cast<std::uint8_t>(c.sh_degree),

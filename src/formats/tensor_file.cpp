@@ -29,22 +29,22 @@ constexpr Extension extensions[] = {
 constexpr const char* known_places = "x.npy, x.mtx, x.safetensors:NAME, x.h5:/DATASET (also .hdf5 and .he5)";
 constexpr const char* default_name = "tensor";
 
-struct Place {
+struct TensorPlace {
   Kind kind;
   std::string path;
   std::optional<std::string> name{};
 };
 
 // The first colon behind the extension of a file of several tensors ends the path; names may look like files again.
-Place parse_place(const std::string& place) {
-  std::optional<Place> found;
+TensorPlace parse_place(const std::string& place) {
+  std::optional<TensorPlace> found;
   std::size_t first = std::string::npos;
   for (const Extension& e : extensions) {
     const std::size_t at = e.named ? place.find(std::string(e.text) + ":") : std::string::npos;
     if (at == std::string::npos || at >= first) continue;
     first = at;
     const std::size_t colon = at + e.text.size();
-    found = Place{e.kind, place.substr(0, colon), place.substr(colon + 1)};
+    found = TensorPlace{e.kind, place.substr(0, colon), place.substr(colon + 1)};
   }
   if (found) return *found;
   for (const Extension& e : extensions)
@@ -60,7 +60,7 @@ std::string listed(const std::vector<std::string>& names) {
   return names.empty() ? " nothing" : s;
 }
 
-std::string only_name(const Place& place, const std::vector<std::string>& names) {
+std::string only_name(const TensorPlace& place, const std::vector<std::string>& names) {
   if (names.size() == 1) return names.front();
   throw ArgumentError("'" + place.path + "' needs the name of a tensor behind a colon; it holds" + listed(names));
 }
@@ -73,7 +73,7 @@ HostTensor read_matrix(const std::string& path) {
   throw ArgumentError("'" + path + "' is a sparse matrix, not a tensor: it is read with read_matrix_market");
 }
 
-HostTensor read_safetensor(const Place& place) {
+HostTensor read_safetensor(const TensorPlace& place) {
   SafeTensors content = load_safetensors(place.path);
   std::vector<std::string> names;
   for (const auto& item : content.tensors) names.push_back(item.first);
@@ -83,7 +83,7 @@ HostTensor read_safetensor(const Place& place) {
   return found->second;
 }
 
-std::string written_name(const Place& place) {
+std::string written_name(const TensorPlace& place) {
   if (place.name && place.name->empty())
     throw ArgumentError("'" + place.path + ":' lacks the name of the tensor behind the colon");
   return place.name.value_or(default_name);
@@ -98,7 +98,7 @@ bool is_there(const std::string& path) {
 }  // namespace
 
 HostTensor read_tensor(const std::string& text) {
-  const Place place = parse_place(text);
+  const TensorPlace place = parse_place(text);
   switch (place.kind) {
     case Kind::npy:
       return read_npy(place.path);
@@ -113,7 +113,7 @@ HostTensor read_tensor(const std::string& text) {
 }
 
 void check_writable(const std::string& text, DType dtype, int rank) {
-  const Place place = parse_place(text);
+  const TensorPlace place = parse_place(text);
   const bool extends = is_there(place.path);
   switch (place.kind) {
     case Kind::npy:
@@ -135,7 +135,7 @@ void check_writable(const std::string& text, DType dtype, int rank) {
 }
 
 void write_tensor(const std::string& text, const HostTensor& tensor) {
-  const Place place = parse_place(text);
+  const TensorPlace place = parse_place(text);
   const std::string name = written_name(place);
   switch (place.kind) {
     case Kind::npy:

@@ -17,9 +17,9 @@ namespace {
 
 using nlohmann::json;
 
-class Document : JsonDocument {
+class TransformsDocument : JsonDocument {
  public:
-  Document(std::string_view bytes, std::string file, const ImageHeaders& headers)
+  TransformsDocument(std::string_view bytes, std::string file, const ImageHeaders& headers)
       : JsonDocument(bytes, std::move(file)), headers_(headers) {
     if (!root_.is_object()) fail("the document", "must be an object");
   }
@@ -164,7 +164,7 @@ class Document : JsonDocument {
 }  // namespace
 
 Reconstruction parse_transforms_json(std::string_view bytes, std::string file, const ImageHeaders& headers) {
-  return Document(bytes, std::move(file), headers).read();
+  return TransformsDocument(bytes, std::move(file), headers).read();
 }
 
 Reconstruction read_transforms_json(const std::string& path) {

@@ -15,7 +15,7 @@ class TextCursor;
 /// What a term multiplies: a symbol, or the floor quotient or remainder of `inner` by a constant.
 struct Atom {
   enum class Kind { symbol, floordiv, mod } kind;  ///< In the order of DimFactor::Kind.
-  std::string name{};        ///< Of a symbol.
+  std::string name{};                              ///< Of a symbol.
   Dim inner{};               ///< Else; never constant, and reduced as floordiv() and mod() leave it.
   std::int64_t divisor = 1;  ///< Above 1 for floordiv and mod.
 };

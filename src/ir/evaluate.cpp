@@ -150,7 +150,7 @@ void bind_symbols(const Type& declared, const Type& actual, const std::string& w
   if (declared.index() != actual.index()) differ();
   if (const auto* t = std::get_if<TensorType>(&declared)) {
     const auto& a = std::get<TensorType>(actual);
-    if (t->dtype != a.dtype) differ();
+    if (t->dtype != a.dtype || t->layout || t->quantization) differ();  // Host tensors are plain and row-major.
     bind_shape(t->shape, a.shape, what, bindings);
   } else if (const auto* s = std::get_if<SparseType>(&declared)) {
     const auto& a = std::get<SparseType>(actual);

@@ -32,8 +32,12 @@ void check_operand(std::string_view op, const Operand& declared, const Type& typ
   if (type.index() != static_cast<std::size_t>(declared.kind))
     refuse(op, "kind", who() + ", expected " + kind_name(declared.kind));
   DType t{};
-  if (const auto* tensor = std::get_if<TensorType>(&type)) t = tensor->dtype;
-  else if (const auto* sparse = std::get_if<SparseType>(&type)) t = sparse->dtype;
+  if (const auto* tensor = std::get_if<TensorType>(&type)) {
+    t = tensor->dtype;
+    // Taken as plain ones, the elements would be other numbers in another order.
+    if (tensor->quantization) refuse(op, "kind", who() + ", expected plain elements: none are dequantized here");
+    if (tensor->layout) refuse(op, "kind", who() + ", expected row-major order: no other is computed with here");
+  } else if (const auto* sparse = std::get_if<SparseType>(&type)) t = sparse->dtype;
   else if (const auto* resource = std::get_if<ResourceType>(&type)) {
     t = resource->dtype;
     if (resource->kind != declared.resource_kind)

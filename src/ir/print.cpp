@@ -43,9 +43,9 @@ class Numbering {
   int depth_ = 0;
 };
 
-class Printer {
+class GraphPrinter {
  public:
-  Printer(const Graph& g, PrintOptions options) : g_(g), options_(options), numbers_(print_numbers(g)) {}
+  GraphPrinter(const Graph& g, PrintOptions options) : g_(g), options_(options), numbers_(print_numbers(g)) {}
 
   std::string text() {
     out_ += "rlx " + std::to_string(text_version) + "\ngraph ";
@@ -171,6 +171,6 @@ class Printer {
 
 std::vector<std::int32_t> print_numbers(const Graph& g) { return Numbering(g).take(); }
 
-std::string print(const Graph& g, PrintOptions options) { return Printer(g, options).text(); }
+std::string print(const Graph& g, PrintOptions options) { return GraphPrinter(g, options).text(); }
 
 }  // namespace rlx

@@ -62,7 +62,7 @@ std::string options(const TensorType& t) {
   return "{" + s + "}";
 }
 
-struct Printer {
+struct TypePrinter {
   std::string operator()(const TensorType& t) const {
     std::string s = std::string(name(t.dtype)) + to_string(t.shape);
     if (t.space != Space::value) s += "@" + std::string(name(t.space));
@@ -94,7 +94,7 @@ bool operator==(const TensorType& a, const TensorType& b) {
          same(a.quantization, b.quantization);
 }
 
-std::string to_string(const Type& t) { return std::visit(Printer{}, t); }
+std::string to_string(const Type& t) { return std::visit(TypePrinter{}, t); }
 
 Type substitute(const Type& t, const Bindings& bindings) {
   Type result = t;

@@ -76,8 +76,12 @@ class Verifier {
                                                           : ", which is introduced in another region"));
     }
   }
-  void known_type(ValueId v, const char* what) const {
-    if (sizes_.empty() || !is_value(v)) return;
+  void check_type(ValueId v, const char* what) const {
+    if (!is_value(v)) return;
+    if (const auto* t = std::get_if<TensorType>(&g_.type(v)); t && t->space != Space::value && level_ != Level::lir)
+      refuse("level", what + std::string(" ") + value_name(v) + " is a buffer, " + to_string(g_.type(v)) +
+                          ", which belongs to LIR");
+    if (sizes_.empty()) return;
     std::set<std::string> symbols;
     collect_symbols(g_.type(v), symbols);
     known(symbols, what + std::string(" ") + value_name(v));
@@ -129,7 +133,7 @@ class Verifier {
     if (here.owner != owner) refuse("structure", "region " + std::to_string(r) + " does not know its owner");
     for (std::size_t i = 0; i < here.arguments.size(); ++i) {
       define(here.arguments[i], -1, i, r);
-      known_type(here.arguments[i], r == Graph::top ? "input" : "argument");
+      check_type(here.arguments[i], r == Graph::top ? "input" : "argument");
     }
     std::vector<std::string> introduced;
     for (NodeId n : here.nodes) node(n, r, introduced);
@@ -159,7 +163,7 @@ class Verifier {
     for (RegionId r : n.regions) region(r, id);
     for (std::size_t i = 0; i < n.results.size(); ++i) define(n.results[i], id, i, parent);
     introduce(n, introduced);
-    for (ValueId v : n.results) known_type(v, "result");
+    for (ValueId v : n.results) check_type(v, "result");
     if (*n.attrs.table().type != attributes_of(*n.op)) refuse("structure", "the attributes are of another operator");
     level_rules(n);
     types(n);

@@ -29,7 +29,8 @@ static std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string did_you_mean(std::string_view name, std::span<const std::string_view> known) {
   std::string_view nearest;
-  std::size_t best = std::min<std::size_t>(4, name.size());
+  // One letter in three may be wrong: of "cuda" most of "null" is another word.
+  std::size_t best = std::min<std::size_t>(4, name.size() / 3 + 1);
   for (const std::string_view k : known)
     // Lengths that differ by more cannot be near, and a name may be as long as a text.
     if (k.size() < name.size() + best && name.size() < k.size() + best)

@@ -72,20 +72,40 @@ Value elementwise(std::string_view op, std::array<Value, n> xs, AnyAttrs attrs =
   Value f(Value x) { return elementwise<1>(op, {x}); }
 RLX_UNARY(neg, "neg")
 RLX_UNARY(abs, "abs")
-RLX_UNARY(sign, "sign") RLX_UNARY(exp, "exp") RLX_UNARY(log, "log") RLX_UNARY(expm1, "expm1") RLX_UNARY(log1p, "log1p")
-    RLX_UNARY(sqrt, "sqrt") RLX_UNARY(rsqrt, "rsqrt") RLX_UNARY(cbrt, "cbrt") RLX_UNARY(sin, "sin")
-        RLX_UNARY(cos, "cos") RLX_UNARY(tan, "tan") RLX_UNARY(asin, "asin") RLX_UNARY(acos, "acos")
-            RLX_UNARY(atan, "atan") RLX_UNARY(sinh, "sinh") RLX_UNARY(cosh, "cosh") RLX_UNARY(tanh, "tanh")
-                RLX_UNARY(erf, "erf") RLX_UNARY(erfc, "erfc") RLX_UNARY(erfinv, "erfinv") RLX_UNARY(lgamma, "lgamma")
-                    RLX_UNARY(digamma, "digamma") RLX_UNARY(floor, "floor") RLX_UNARY(ceil, "ceil")
-                        RLX_UNARY(round, "round") RLX_UNARY(is_nan, "is_nan") RLX_UNARY(is_finite, "is_finite")
-                            RLX_UNARY(logical_not, "not") RLX_UNARY(popcount, "popcount") RLX_UNARY(clz, "clz")
+RLX_UNARY(sign, "sign")
+RLX_UNARY(exp, "exp")
+RLX_UNARY(log, "log")
+RLX_UNARY(expm1, "expm1")
+RLX_UNARY(log1p, "log1p")
+RLX_UNARY(sqrt, "sqrt")
+RLX_UNARY(rsqrt, "rsqrt")
+RLX_UNARY(cbrt, "cbrt")
+RLX_UNARY(sin, "sin")
+RLX_UNARY(cos, "cos")
+RLX_UNARY(tan, "tan")
+RLX_UNARY(asin, "asin")
+RLX_UNARY(acos, "acos")
+RLX_UNARY(atan, "atan")
+RLX_UNARY(sinh, "sinh")
+RLX_UNARY(cosh, "cosh")
+RLX_UNARY(tanh, "tanh")
+RLX_UNARY(erf, "erf")
+RLX_UNARY(erfc, "erfc")
+RLX_UNARY(erfinv, "erfinv")
+RLX_UNARY(lgamma, "lgamma")
+RLX_UNARY(digamma, "digamma")
+RLX_UNARY(floor, "floor")
+RLX_UNARY(ceil, "ceil")
+RLX_UNARY(round, "round")
+RLX_UNARY(is_nan, "is_nan")
+RLX_UNARY(is_finite, "is_finite")
+RLX_UNARY(logical_not, "not")
+RLX_UNARY(popcount, "popcount")
+RLX_UNARY(clz, "clz")
 #undef RLX_UNARY
 
-    // Of a real value they are known without a node.
-    Value conj(Value x) {
-  return is_complex(x.dtype()) ? elementwise<1>("conj", {x}) : x;
-}
+// Of a real value they are known without a node.
+Value conj(Value x) { return is_complex(x.dtype()) ? elementwise<1>("conj", {x}) : x; }
 Value real(Value x) { return is_complex(x.dtype()) ? elementwise<1>("real", {x}) : x; }
 Value imag(Value x) { return is_complex(x.dtype()) ? elementwise<1>("imag", {x}) : zeros_like(x); }
 
@@ -93,16 +113,23 @@ Value imag(Value x) { return is_complex(x.dtype()) ? elementwise<1>("imag", {x})
   Value f(Value x, Value y) { return elementwise<2>(op, {x, y}); }
 RLX_BINARY(add, "add")
 RLX_BINARY(sub, "sub")
-RLX_BINARY(mul, "mul") RLX_BINARY(div, "div") RLX_BINARY(rem, "rem") RLX_BINARY(pow, "pow") RLX_BINARY(atan2, "atan2")
-    RLX_BINARY(min, "min") RLX_BINARY(max, "max") RLX_BINARY(logical_and, "and") RLX_BINARY(logical_or, "or")
-        RLX_BINARY(logical_xor, "xor") RLX_BINARY(shift_left, "shift_left")
-            RLX_BINARY(shift_right_logical, "shift_right_logical")
-                RLX_BINARY(shift_right_arithmetic, "shift_right_arithmetic") RLX_BINARY(complex, "complex")
+RLX_BINARY(mul, "mul")
+RLX_BINARY(div, "div")
+RLX_BINARY(rem, "rem")
+RLX_BINARY(pow, "pow")
+RLX_BINARY(atan2, "atan2")
+RLX_BINARY(min, "min")
+RLX_BINARY(max, "max")
+RLX_BINARY(logical_and, "and")
+RLX_BINARY(logical_or, "or")
+RLX_BINARY(logical_xor, "xor")
+RLX_BINARY(shift_left, "shift_left")
+RLX_BINARY(shift_right_logical, "shift_right_logical")
+RLX_BINARY(shift_right_arithmetic, "shift_right_arithmetic")
+RLX_BINARY(complex, "complex")
 #undef RLX_BINARY
 
-                    Value fma(Value x, Value y, Value z) {
-  return elementwise<3>("fma", {x, y, z});
-}
+Value fma(Value x, Value y, Value z) { return elementwise<3>("fma", {x, y, z}); }
 Value select(Value predicate, Value on_true, Value on_false) {
   return elementwise<3>("select", {predicate, on_true, on_false});
 }

@@ -48,7 +48,7 @@ extern const OpDef<AssembleAttrs> sparse_assemble_op{
     .samples = []() -> std::vector<Sample<AssembleAttrs>> {
       const SampleOperand offsets{i32({3}), {0, 1, 3}}, indices{i32({3}), {1, 0, 2}};
       const AssembleAttrs wide{3};
-      return {sample<AssembleAttrs>({offsets, indices, {f64({3}), {5, -1, 2}}}, wide),
+      return {sample<AssembleAttrs>({offsets, indices, {f64({3}), {5, -1, 2}}}, wide).expects({{5, -1, 2}}).exact(),
               sample<AssembleAttrs>({i32({3, 1}), i32({3}), f64({3})}, wide).breaking("C1"),
               sample<AssembleAttrs>({i64({3}), i32({3}), f64({3})}, wide).breaking("C2"),
               sample<AssembleAttrs>({i32({3}), i32({2}), f64({3})}, wide).breaking("C3"),

@@ -45,7 +45,10 @@ extern const OpDef<NoAttributes> sparse_parts_op{
       const SparseType a{SparseFormat::csr, DType::f64, DType::i32, {4, 5}, 7};
       SparseType coo = a;
       coo.format = SparseFormat::coo;
-      return {sample<NoAttributes>({a}), sample<NoAttributes>({coo}).breaking("C1"),
+      SampleOperand full(SparseType{SparseFormat::csr, DType::f64, DType::i32, {2, 2}, 4});
+      full.literal = {5, 6, 7, 8};
+      return {sample<NoAttributes>({full}).expects({{0, 2, 4}, {0, 1, 0, 1}, {5, 6, 7, 8}}).exact(),
+              sample<NoAttributes>({a}), sample<NoAttributes>({coo}).breaking("C1"),
               sample<NoAttributes>({f64({3})}).breaking("kind")};
     }};
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <fstream>
@@ -53,36 +54,41 @@ void Trace::write_if_due() noexcept {
   try {
     {
       const std::lock_guard lock(mutex_);
-      if (Clock::now() - written_ < std::chrono::seconds(1)) return;
+      if (Clock::now() - written_ < pause_) return;
     }
     write();
   } catch (const std::exception&) {  // A full disk must not fail the computation; the next write may succeed.
   }
 }
 
+std::string Trace::text_of(const Event& e, std::int64_t pid) {
+  const nlohmann::json event{{"name", e.step->name},
+                             {"cat", e.step->kind},
+                             {"ph", "X"},
+                             {"ts", e.start},
+                             {"dur", e.duration},
+                             {"pid", pid},
+                             {"tid", e.thread},
+                             {"args",
+                              {{"program", *e.program},
+                               {"node", e.step->node},
+                               {"op", e.step->op},
+                               {"location", e.step->location.to_string()}}}};
+  return event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 void Trace::write() {
   const std::lock_guard lock(mutex_);
+  const Clock::time_point start = Clock::now();
   const auto pid = static_cast<std::int64_t>(::getpid());
-  nlohmann::json all{
-      {"traceEvents", nlohmann::json::array()}, {"displayTimeUnit", "ms"}, {"otherData", {{"dropped", dropped_}}}};
-  for (const Event& e : events_)
-    all["traceEvents"].push_back({{"name", e.step->name},
-                                  {"cat", e.step->kind},
-                                  {"ph", "X"},
-                                  {"ts", e.start},
-                                  {"dur", e.duration},
-                                  {"pid", pid},
-                                  {"tid", e.thread},
-                                  {"args",
-                                   {{"program", *e.program},
-                                    {"node", e.step->node},
-                                    {"op", e.step->op},
-                                    {"location", e.step->location.to_string()}}}});
   const std::filesystem::path temporary = file_.string() + ".tmp." + std::to_string(pid);
   std::error_code failed;
   {
     std::ofstream out(temporary, std::ios::trunc);
-    out << all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    out << "{\"displayTimeUnit\": \"ms\", \"otherData\": {\"dropped\": " << dropped_ << "}, \"traceEvents\": [";
+    // One by one: all of them as a document would take a gigabyte.
+    for (std::size_t i = 0; i < events_.size(); ++i) out << (i ? ",\n" : "\n") << text_of(events_[i], pid);
+    out << "]}\n";
     out.close();
     if (!out) failed = std::make_error_code(std::errc::io_error);
   }
@@ -93,6 +99,7 @@ void Trace::write() {
     throw ArgumentError("RLX_TRACE: \"" + file_.string() + "\" cannot be written: " + failed.message());
   }
   written_ = Clock::now();
+  pause_ = std::max<Clock::duration>(std::chrono::seconds(1), 10 * (written_ - start));
 }
 
 }  // namespace rlx::runtime

@@ -14,8 +14,8 @@ namespace rlx::runtime {
 
 /// Events of a process in the Chrome trace format: {"traceEvents": [{"name", "cat", "ph": "X", "ts" and "dur" in
 /// microseconds, "pid", "tid", "args": {"program", "node", "op", "location"}}], "otherData": {"dropped"}}. The file is
-/// written under another name and renamed, at most once a second and at the end of the process. Threads may record at
-/// once.
+/// written under another name and renamed: at the end of the process, and meanwhile at most once a second and for a
+/// tenth of the time. Threads may record at once.
 class Trace {
  public:
   using Clock = std::chrono::steady_clock;
@@ -38,6 +38,7 @@ class Trace {
     double start, duration;  // Microseconds since `begin_`.
     int thread;
   };
+  static std::string text_of(const Event& e, std::int64_t pid);
   static constexpr std::size_t limit = 1 << 20;  // Events kept; about 100 bytes each.
 
   const std::filesystem::path file_;
@@ -46,6 +47,7 @@ class Trace {
   std::vector<Event> events_;
   std::int64_t dropped_ = 0;
   Clock::time_point written_ = begin_;
+  Clock::duration pause_ = std::chrono::seconds(1);  // Until it is written again.
 };
 
 }  // namespace rlx::runtime

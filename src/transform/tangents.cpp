@@ -21,7 +21,7 @@ bool same_kind(const Type& a, const Type& b) {
 }
 
 /// The node that makes `x`, if it is `op`; by value, for the graph grows.
-std::optional<Node> made_by(Value x, std::string_view op) {
+std::optional<Node> maker_of(Value x, std::string_view op) {
   const Graph& g = x.builder->graph();
   const NodeId n = g.value(x.id).node;
   return n >= 0 && g.node(n).op->name() == op ? std::optional(g.node(n)) : std::nullopt;
@@ -46,21 +46,21 @@ Value added_at(Value whole, Value update, ValuesIn start) {
 /// Slices that a loop reads of an invariant have such cotangents, of which each trip would else add all elements.
 Value sum_in_place(Value a, Value b) {
   const auto base = [&](Value x) { return is_zero(x) ? a : sum_in_place(a, x); };
-  if (const auto n = made_by(b, "scatter"); n && n->attrs.as<ops::ScatterAttrs>().kind == ops::Combine::add) {
+  if (const auto n = maker_of(b, "scatter"); n && n->attrs.as<ops::ScatterAttrs>().kind == ops::Combine::add) {
     const Values in = operands(b, *n);
     const Value rest = base(in[0]);
     return rest ? ops::scatter(rest, in[1], in[2], n->attrs.as<ops::ScatterAttrs>()) : Value{};
   }
-  const auto n = made_by(b, "dynamic_update_slice");
+  const auto n = maker_of(b, "dynamic_update_slice");
   if (!n) return {};
   const Values in = operands(b, *n);
   const ValuesIn start = ValuesIn(in).subspan(2);
   Value update = in[1];
   if (!is_zero(in[0])) {
     // What is beneath the window counts too if added_at gave this, else it is hidden.
-    const auto total = made_by(update, "add");
+    const auto total = maker_of(update, "add");
     if (!total) return {};
-    const auto old = made_by(operands(update, *total)[0], "dynamic_slice");
+    const auto old = maker_of(operands(update, *total)[0], "dynamic_slice");
     std::vector<ValueId> from{n->operands[0]};
     from.insert(from.end(), n->operands.begin() + 2, n->operands.end());
     if (!old || old->operands != from) return {};

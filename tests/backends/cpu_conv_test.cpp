@@ -18,12 +18,12 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-struct Case {
+struct ConvCase {
   const char* name;
   Sizes input, kernel;
   ops::ConvAttrs attrs{};
 };
-const Case cases[] = {
+const ConvCase conv_cases[] = {
     {"plain", {2, 9, 11, 16}, {3, 3, 16, 24}},
     {"one_by_one", {2, 7, 9, 33}, {1, 1, 33, 50}},
     {"three_channels", {1, 12, 13, 3}, {3, 3, 3, 8}, {.low = {1, 1}, .high = {1, 1}}},
@@ -38,7 +38,7 @@ const Case cases[] = {
     {"deep", {1, 6, 6, 300}, {3, 3, 300, 40}, {.low = {1, 1}, .high = {1, 1}}},
 };
 
-HostTensor random_tensor(DType t, Sizes shape, unsigned seed) {
+HostTensor random_array(DType t, Sizes shape, unsigned seed) {
   HostTensor x(t, std::move(shape));
   std::mt19937 g(seed);
   for (std::int64_t i = 0; i < x.numel(); ++i) x.set_f64(i, std::uniform_real_distribution<double>(-1, 1)(g));
@@ -62,7 +62,7 @@ void each(const Sizes& extents, F f) {
 }
 
 /// Each sum has k roundings of the sums' type at most, then one of the result's.
-void check(const Case& c, const HostTensor& x, const HostTensor& k, const HostTensor& y) {
+void check_conv(const ConvCase& c, const HostTensor& x, const HostTensor& k, const HostTensor& y) {
   const DType t = x.dtype();
   const double unit = t == DType::f64 ? 0x1p-53 : 0x1p-24;
   const double last = t == DType::bf16 ? 0x1p-8 : t == DType::f16 ? 0x1p-11 : 0;
@@ -100,9 +100,9 @@ TEST_P(CpuConv, EveryAttribute) {
   for (auto isa : {emit_llvm::Isa::generic, emit_llvm::Isa::avx2, emit_llvm::Isa::avx512}) {
     if (isa > emit_llvm::best_host_isa()) continue;
     const std::shared_ptr<cpu::CpuDevice> device = cpu::open_device({.isa = isa});
-    for (const Case& c : cases) {
+    for (const ConvCase& c : conv_cases) {
       SCOPED_TRACE(std::string(name(isa)) + " " + c.name);
-      const HostTensor x = random_tensor(GetParam(), c.input, 3), k = random_tensor(GetParam(), c.kernel, 4);
+      const HostTensor x = random_array(GetParam(), c.input, 3), k = random_array(GetParam(), c.kernel, 4);
       Graph g("conv");
       Builder build(g, catalog.operators);
       const auto type = [](DType t, const Sizes& s) { return tensor(t, Shape(s.begin(), s.end())); };
@@ -118,7 +118,7 @@ TEST_P(CpuConv, EveryAttribute) {
         return std::get<HostTensor>(std::move(out[0]));
       };
       const HostTensor y = run(1);
-      check(c, x, k, y);
+      check_conv(c, x, k, y);
       for (int threads : {2, 4}) EXPECT_TRUE(y.identical(run(threads))) << threads << " threads";
     }
   }

@@ -21,7 +21,7 @@
 namespace rlx {
 namespace {
 
-struct Case {
+struct FusedCase {
   const char* name;
   std::vector<TensorType> in;
   std::function<Values(Builder&, ValuesIn)> body;
@@ -34,10 +34,9 @@ struct Case {
 };
 
 Value relu(Value x) { return ops::max(x, ops::zeros_like(x)); }
-TensorType f32(Shape s) { return tensor(DType::f32, std::move(s)); }
 
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all{
+const std::vector<FusedCase>& fused_cases() {
+  static const std::vector<FusedCase> all{
       {"bias_and_relu",
        {f32({70, 90}), f32({90, 110}), f32({110})},
        [](Builder&, ValuesIn x) {
@@ -257,7 +256,7 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-HostValues inputs(const Case& c) {
+HostValues inputs(const FusedCase& c) {
   HostValues out;
   std::mt19937 g(7);
   for (const TensorType& t : c.in) {
@@ -276,7 +275,7 @@ HostValues inputs(const Case& c) {
 
 class CpuFusedCalls : public ::testing::TestWithParam<std::size_t> {};
 TEST_P(CpuFusedCalls, OneStepWithTheBitsOfSeveral) {
-  const Case& c = cases()[GetParam()];
+  const FusedCase& c = fused_cases()[GetParam()];
   const runtime::Catalog catalog = make_catalog();
   Graph g(c.name);
   Builder b(g, catalog.operators);
@@ -331,8 +330,8 @@ TEST_P(CpuFusedCalls, OneStepWithTheBitsOfSeveral) {
     }
   }
 }
-INSTANTIATE_TEST_SUITE_P(Cases, CpuFusedCalls, ::testing::Range<std::size_t>(0, cases().size()),
-                         [](const auto& i) { return std::string(cases()[i.param].name); });
+INSTANTIATE_TEST_SUITE_P(Cases, CpuFusedCalls, ::testing::Range<std::size_t>(0, fused_cases().size()),
+                         [](const auto& i) { return std::string(fused_cases()[i.param].name); });
 
 // The state is an operand of the product: what the kernel writes must not be its memory while the call runs.
 TEST(CpuFusedCallsChecked, IndicesStayAStepOfTheirOwn) {

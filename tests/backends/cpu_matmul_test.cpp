@@ -46,7 +46,7 @@ std::vector<emit_llvm::Machine> machines() {
   return all;
 }
 
-HostTensor random_tensor(DType t, Sizes shape, unsigned seed) {
+HostTensor random_matrices(DType t, Sizes shape, unsigned seed) {
   HostTensor x(t, std::move(shape));
   std::mt19937 g(seed);
   for (std::int64_t i = 0; i < x.numel(); ++i) {
@@ -56,7 +56,7 @@ HostTensor random_tensor(DType t, Sizes shape, unsigned seed) {
   return x;
 }
 
-struct Case {
+struct MatmulCase {
   DType in, out;
   std::int64_t batch, m, n, k;
   bool transpose_a = false, transpose_b = false;
@@ -67,7 +67,7 @@ std::vector<std::int64_t> steps(std::int64_t count, std::int64_t stride) {
   for (std::size_t i = 0; i < o.size(); ++i) o[i] = static_cast<std::int64_t>(i) * stride;
   return o;
 }
-cpu::MatmulProblem problem(const Case& c) {
+cpu::MatmulProblem problem(const MatmulCase& c) {
   return {c.in,
           c.out,
           steps(c.batch, c.m * c.k),
@@ -78,7 +78,7 @@ cpu::MatmulProblem problem(const Case& c) {
           steps(c.k, c.transpose_b ? 1 : c.n)};
 }
 
-HostTensor multiply(const emit_llvm::Machine& machine, const Case& c, const HostTensor& a, const HostTensor& b,
+HostTensor multiply(const emit_llvm::Machine& machine, const MatmulCase& c, const HostTensor& a, const HostTensor& b,
                     int threads) {
   HostTensor r(c.out, {c.batch, c.m, c.n});
   if (r.bytes()) std::memset(r.mutable_data(), 0x7f, static_cast<std::size_t>(r.bytes()));
@@ -92,7 +92,7 @@ HostTensor multiply(const emit_llvm::Machine& machine, const Case& c, const Host
 }
 
 /// Sums of k products: k roundings of the sums' type at most; then one of the result's.
-void check(const Case& c, const HostTensor& a, const HostTensor& b, const HostTensor& r) {
+void check_product(const MatmulCase& c, const HostTensor& a, const HostTensor& b, const HostTensor& r) {
   const double unit = c.in == DType::f64 ? 0x1p-53 : 0x1p-24;
   const double last = c.out == DType::bf16 ? 0x1p-8 : c.out == DType::f16 ? 0x1p-11 : 0;
   const cpu::MatmulProblem p = problem(c);
@@ -141,13 +141,13 @@ constexpr Kind kinds[] = {{DType::f32, DType::f32},   {DType::f64, DType::f64}, 
                           {DType::bf16, DType::bf16}, {DType::f16, DType::f32}, {DType::f16, DType::f16},
                           {DType::i8, DType::i32},    {DType::i8, DType::i8}};
 
-void run_case(const emit_llvm::Machine& machine, const Case& c) {
+void run_case(const emit_llvm::Machine& machine, const MatmulCase& c) {
   SCOPED_TRACE(std::string(name(machine.isa)) + " " + std::string(name(c.in)) + " -> " + std::string(name(c.out)) +
                " " + std::to_string(c.batch) + "x" + std::to_string(c.m) + "x" + std::to_string(c.n) + "x" +
                std::to_string(c.k) + (c.transpose_a ? " A^T" : "") + (c.transpose_b ? " B^T" : ""));
-  const HostTensor a = random_tensor(c.in, {c.batch, c.m, c.k}, 1), b = random_tensor(c.in, {c.batch, c.k, c.n}, 2);
+  const HostTensor a = random_matrices(c.in, {c.batch, c.m, c.k}, 1), b = random_matrices(c.in, {c.batch, c.k, c.n}, 2);
   const HostTensor r = multiply(machine, c, a, b, 1);
-  check(c, a, b, r);
+  check_product(c, a, b, r);
   for (int threads : {2, 4}) EXPECT_TRUE(r.identical(multiply(machine, c, a, b, threads))) << threads << " threads";
 }
 
@@ -176,10 +176,10 @@ TEST(CpuMatmul, RowsInPlace) {
   for (const emit_llvm::Machine& machine : machines())
     for (const DType t : {DType::f32, DType::f64})
       for (const std::int64_t n : {5, 16, 40, 64, 100, 500}) {
-        const Case c{t, t, 1, 29, n, 1204}, packed{t, t, 1, 29, n, 1204, true, false};
+        const MatmulCase c{t, t, 1, 29, n, 1204}, packed{t, t, 1, 29, n, 1204, true, false};
         SCOPED_TRACE(std::string(name(machine.isa)) + " " + std::string(name(t)) + " " + std::to_string(n));
         run_case(machine, c);
-        const HostTensor a = random_tensor(t, {1, c.m, c.k}, 1), b = random_tensor(t, {1, c.k, n}, 2);
+        const HostTensor a = random_matrices(t, {1, c.m, c.k}, 1), b = random_matrices(t, {1, c.k, n}, 2);
         HostTensor turned(t, {1, c.k, c.m});
         for (std::int64_t i = 0; i < c.m; ++i)
           for (std::int64_t k = 0; k < c.k; ++k) turned.set_f64(k * c.m + i, a.get_f64(i * c.k + k));
@@ -206,8 +206,8 @@ TEST(CpuMatmul, Batches) {
 TEST(CpuMatmul, EmptyExtents) {
   const emit_llvm::Machine machine = emit_llvm::host_machine(emit_llvm::best_host_isa());
   for (const Kind& t : kinds)
-    for (const Case& c : {Case{t.in, t.out, 0, 3, 4, 5}, Case{t.in, t.out, 2, 0, 4, 5}, Case{t.in, t.out, 2, 3, 0, 5},
-                          Case{t.in, t.out, 2, 3, 4, 0}})
+    for (const MatmulCase& c : {MatmulCase{t.in, t.out, 0, 3, 4, 5}, MatmulCase{t.in, t.out, 2, 0, 4, 5},
+                                MatmulCase{t.in, t.out, 2, 3, 0, 5}, MatmulCase{t.in, t.out, 2, 3, 4, 0}})
       run_case(machine, c);
 }
 
@@ -215,8 +215,8 @@ TEST(CpuMatmul, InfinitiesAndNansStayWhereTheyAre) {
   for (const emit_llvm::Machine& machine : machines())
     for (const Kind& t : kinds) {
       if (!is_floating(t.in)) continue;
-      const Case c{t.in, t.out, 1, 15, 35, 20};
-      HostTensor a = random_tensor(t.in, {1, 15, 20}, 1), b = random_tensor(t.in, {1, 20, 35}, 2);
+      const MatmulCase c{t.in, t.out, 1, 15, 35, 20};
+      HostTensor a = random_matrices(t.in, {1, 15, 20}, 1), b = random_matrices(t.in, {1, 20, 35}, 2);
       a.set_f64(3 * 20 + 2, INFINITY), a.set_f64(7 * 20 + 5, NAN);
       const HostTensor r = multiply(machine, c, a, b, 1);
       for (std::int64_t i = 0; i < 15; ++i)
@@ -233,10 +233,10 @@ TEST(CpuMatmul, InfinitiesAndNansStayWhereTheyAre) {
 // f16 subnormals are numbers: 2^-24 times 2^10.
 TEST(CpuMatmul, SubnormalHalves) {
   for (const emit_llvm::Machine& machine : machines()) {
-    const Case c{DType::f16, DType::f32, 1, 16, 16, 16};
+    const MatmulCase c{DType::f16, DType::f32, 1, 16, 16, 16};
     HostTensor a(DType::f16, {1, 16, 16}), b(DType::f16, {1, 16, 16});
     for (std::int64_t i = 0; i < 256; ++i) a.set_f64(i, 0x1p-24 * static_cast<double>(i % 5)), b.set_f64(i, 1024);
-    check(c, a, b, multiply(machine, c, a, b, 1));
+    check_product(c, a, b, multiply(machine, c, a, b, 1));
   }
 }
 
@@ -245,7 +245,7 @@ class CpuMatmulRecord : public ::testing::TestWithParam<DType> {};
 TEST_P(CpuMatmulRecord, AnyDimensionNumbers) {
   const ops::DotGeneralAttrs attrs{{2}, {0}, {3, 0}, {1, 3}};
   const Sizes x{3, 5, 2, 16}, y{2, 16, 9, 3, 4};  // m = 5; n = 9 x 4; k = 16 x 3
-  const HostTensor a = random_tensor(GetParam(), x, 3), b = random_tensor(GetParam(), y, 4);
+  const HostTensor a = random_matrices(GetParam(), x, 3), b = random_matrices(GetParam(), y, 4);
   const runtime::Catalog catalog = make_catalog();
   for (emit_llvm::Isa isa : levels()) {
     const std::shared_ptr<cpu::CpuDevice> device = cpu::open_device({.isa = isa});

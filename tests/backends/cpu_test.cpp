@@ -16,10 +16,9 @@
 
 #include <unistd.h>
 
-namespace rlx {
+namespace rlx::testing_kernels {
 namespace {
 
-using namespace testing_kernels;
 namespace fs = std::filesystem;
 
 class CpuCache : public ::testing::Test {
@@ -247,4 +246,4 @@ TEST(CpuThreads, FloatingPointEnvironmentIsTheCallers) {
 }
 
 }  // namespace
-}  // namespace rlx
+}  // namespace rlx::testing_kernels

@@ -1,78 +1,19 @@
-// Every scalar operator on every dtype, on the oneapi device, against functions of the C++ library in wider precision.
-// The operators of one dtype are one kernel, which stores result k of point i at k * points + i.
-#include "oneapi_support.hpp"
+// Every scalar operator on every real dtype, on the oneapi device, against functions of the C++ library in wider
+// precision.
+#include "oneapi_scalars.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <complex>
 #include <limits>
 #include <random>
 
 namespace rlx {
 namespace {
 
-using test::Body;
-using test::kernel;
+using test::comparisons;
+using test::ScalarCase;
+using test::ScalarRun;
 using OneapiScalars = test::OneapiTest;
-
-struct Case {
-  std::string op;
-  int arity = 1;
-  AnyAttrs attrs{};
-  std::string label() const { return op + attrs.to_string(); }
-};
-
-const std::vector<Case> comparisons = [] {
-  std::vector<Case> all;
-  for (int d = 0; d < 6; ++d) all.push_back({"compare", 2, ops::CompareAttrs{static_cast<ops::Direction>(d)}});
-  return all;
-}();
-
-/// Runs `values` (results of the operands' dtype) and `predicates` (bool results); gives both tensors.
-class ScalarRun {
- public:
-  std::vector<HostTensor> operands;
-  HostTensor values, predicates;
-  std::int64_t points() const { return operands[0].numel(); }
-
-  Graph graph(const std::vector<Case>& value_cases, const std::vector<Case>& predicate_cases, DType result) {
-    const std::int64_t n = points();
-    values = HostTensor(result, {n * std::max<std::int64_t>(1, static_cast<std::int64_t>(value_cases.size()))});
-    predicates =
-        HostTensor(DType::boolean, {n * std::max<std::int64_t>(1, static_cast<std::int64_t>(predicate_cases.size()))});
-    buffers_ = operands;
-    buffers_.push_back(values);
-    buffers_.push_back(predicates);
-    Graph g;
-    Builder b(g, test::scalar_registry());
-    kernel(b, {.name = std::string(name(operands[0].dtype())), .extents = {n}, .writes = 2},
-           test::inputs_like(b, buffers_), [&](const Body& w, ValuesIn i, ValuesIn p) {
-             Values x;
-             for (std::size_t k = 0; k < operands.size(); ++k) x.push_back(w.load(p[k], i[0]));
-             const auto put = [&](const std::vector<Case>& cases, Value to) {
-               for (std::size_t k = 0; k < cases.size(); ++k) {
-                 const ValuesIn in(x.data(), static_cast<std::size_t>(cases[k].arity));
-                 const Value y = cases[k].op == "select"
-                                     ? b.emit1("select", {w.compare(x[0], x[1], ops::Direction::lt), x[1], x[2]})
-                                     : b.emit1(cases[k].op, in, cases[k].attrs);
-                 w.store(to, w.add(w.i64(static_cast<std::int64_t>(k) * n), i[0]), y);
-               }
-             };
-             put(value_cases, p[operands.size()]);
-             put(predicate_cases, p[operands.size() + 1]);
-           });
-    return g;
-  }
-  std::vector<HostTensor>& buffers() { return buffers_; }
-  void take() {
-    values = buffers_[operands.size()];
-    predicates = buffers_[operands.size() + 1];
-  }
-
- private:
-  std::vector<HostTensor> buffers_;
-};
 
 // --- Floating point --------------------------------------------------------------------------------------------------
 
@@ -100,7 +41,7 @@ long double erfinv_slow(long double x) {
   }
   return std::copysign(high, x);
 }
-long double reference(const Case& c, long double x, long double y, long double z) {
+long double reference(const ScalarCase& c, long double x, long double y, long double z) {
   const std::string& f = c.op;
   const bool nan2 = std::isnan(x) || std::isnan(y);
   const auto low = [](long double a, long double b) {
@@ -171,7 +112,7 @@ long double reference(const Case& c, long double x, long double y, long double z
 }
 
 TEST_F(OneapiScalars, FloatOperators) {
-  std::vector<Case> cases, predicates = comparisons;
+  std::vector<ScalarCase> cases, predicates = comparisons;
   const std::vector<std::string> exact = {"neg", "abs", "sign", "sqrt", "floor", "ceil", "round",  "add",
                                           "sub", "mul", "div",  "rem",  "min",   "max",  "select", "clamp"};
   for (const char* op : {"neg",  "abs", "sign", "exp",    "log",    "expm1",   "log1p", "sqrt", "rsqrt",
@@ -231,7 +172,7 @@ TEST_F(OneapiScalars, FloatOperators) {
 // --- Integers --------------------------------------------------------------------------------------------------------
 
 using Wide = __int128;
-Wide integer_reference(const Case& c, DType t, Wide x, Wide y, Wide z) {
+Wide integer_reference(const ScalarCase& c, DType t, Wide x, Wide y, Wide z) {
   const int width = bit_width(t);
   const Wide modulus = Wide{1} << width, bits = x & (modulus - 1);
   const bool sign = is_signed_integer(t);
@@ -277,7 +218,7 @@ Wide integer_reference(const Case& c, DType t, Wide x, Wide y, Wide z) {
 }
 
 TEST_F(OneapiScalars, IntegerOperators) {
-  std::vector<Case> cases;
+  std::vector<ScalarCase> cases;
   for (const char* op : {"neg", "abs", "sign", "not", "popcount", "clz"}) cases.push_back({op});
   for (const char* op : {"add", "sub", "mul", "div", "rem", "min", "max", "and", "or", "xor", "shift_left",
                          "shift_right_logical", "shift_right_arithmetic", "pow"})
@@ -336,13 +277,13 @@ TEST_F(OneapiScalars, BooleanOperators) {
   ScalarRun r;
   r.operands = {HostTensor::from(DType::boolean, {4}, std::vector<double>{0, 0, 1, 1}),
                 HostTensor::from(DType::boolean, {4}, std::vector<double>{0, 1, 0, 1})};
-  const std::vector<Case> cases = {{"and", 2},
-                                   {"or", 2},
-                                   {"xor", 2},
-                                   {"min", 2},
-                                   {"max", 2},
-                                   {"not"},
-                                   {"compare", 2, ops::CompareAttrs{ops::Direction::lt}}};
+  const std::vector<ScalarCase> cases = {{"and", 2},
+                                         {"or", 2},
+                                         {"xor", 2},
+                                         {"min", 2},
+                                         {"max", 2},
+                                         {"not"},
+                                         {"compare", 2, ops::CompareAttrs{ops::Direction::lt}}};
   const Graph g = r.graph(cases, {}, DType::boolean);
   run(g, r.buffers());
   r.take();
@@ -351,80 +292,6 @@ TEST_F(OneapiScalars, BooleanOperators) {
   for (int k = 0; k < 7; ++k)
     for (int i = 0; i < 4; ++i)
       EXPECT_EQ(r.values.get_i64(4 * k + i), want[k][i]) << cases[static_cast<std::size_t>(k)].op << i;
-}
-
-// --- Complex ---------------------------------------------------------------------------------------------------------
-
-using WideComplex = std::complex<long double>;
-WideComplex complex_reference(const std::string& f, WideComplex x, WideComplex y, WideComplex z) {
-  if (f == "neg") return -x;
-  if (f == "conj") return std::conj(x);
-  if (f == "sign") return x == WideComplex{} ? x : x / std::abs(x);
-  if (f == "exp") return std::exp(x);
-  if (f == "log") return std::log(x);
-  if (f == "expm1")
-    return {std::expm1(x.real()) * std::cos(x.imag()) - 2 * std::pow(std::sin(x.imag() / 2), 2),
-            std::exp(x.real()) * std::sin(x.imag())};
-  if (f == "log1p") return std::log(WideComplex{1} + x);
-  if (f == "sqrt") return std::sqrt(x);
-  if (f == "rsqrt") return WideComplex{1} / std::sqrt(x);
-  if (f == "sin") return std::sin(x);
-  if (f == "cos") return std::cos(x);
-  if (f == "tan") return std::tan(x);
-  if (f == "sinh") return std::sinh(x);
-  if (f == "cosh") return std::cosh(x);
-  if (f == "tanh") return std::tanh(x);
-  if (f == "add") return x + y;
-  if (f == "sub") return x - y;
-  if (f == "mul") return x * y;
-  if (f == "div") return x / y;
-  if (f == "pow") return std::pow(x, y);
-  if (f == "fma") return x * y + z;
-  ADD_FAILURE() << "no reference for " << f;
-  return {};
-}
-
-TEST_F(OneapiScalars, ComplexOperators) {
-  std::vector<Case> cases;
-  for (const char* op : {"neg", "conj", "sign", "exp", "log", "expm1", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan",
-                         "sinh", "cosh", "tanh"})
-    cases.push_back({op});
-  for (const char* op : {"add", "sub", "mul", "div", "pow"}) cases.push_back({op, 2});
-  cases.push_back({"fma", 3});
-  for (DType t : {DType::c64, DType::c128}) {
-    std::mt19937 random(11);
-    std::uniform_real_distribution<double> u(-2, 2);
-    constexpr std::int64_t n = 400;
-    ScalarRun r;
-    for (int k = 0; k < 3; ++k) {
-      r.operands.push_back(HostTensor(t, {n}));
-      for (std::int64_t i = 0; i < n; ++i)
-        r.operands.back().set_c128(i, i < 4 ? std::complex<double>(i % 2 ? -1.5 : 2, i < 2 ? 0.5 : 0.0)
-                                            : std::complex<double>(u(random), u(random)));
-    }
-    r.operands[0].set_c128(4, {3e30, -2e30});  // its square overflows in f32
-    r.operands[1].set_c128(4, {3e30, 2e30});
-    r.operands[2].set_c128(4, {0, 0});
-    const Graph g = r.graph(cases, {{"is_nan"}, {"is_finite"}, comparisons[0], comparisons[1]}, t);
-    run(g, r.buffers());
-    r.take();
-    const double epsilon = t == DType::c64 ? 1.2e-7 : 2.3e-16;
-    for (std::size_t k = 0; k < cases.size(); ++k)
-      for (std::int64_t i = 0; i < n; ++i) {
-        if (i == 4 && cases[k].op != "div" && cases[k].op != "sqrt" && cases[k].op != "log") continue;
-        const auto at = [&](int o) { return WideComplex(r.operands[o].get_c128(i)); };
-        const WideComplex want = complex_reference(cases[k].op, at(0), at(1), at(2));
-        const WideComplex got(r.values.get_c128(static_cast<std::int64_t>(k) * n + i));
-        ASSERT_LE(std::abs(got - want), (cases[k].op == "pow" ? 40 : 8) * epsilon * std::abs(want))
-            << name(t) << " " << cases[k].op << at(0) << at(1) << " = " << got << ", not " << want;
-      }
-    for (std::int64_t i = 0; i < n; ++i) {
-      EXPECT_EQ(r.predicates.get_i64(i), 0);
-      EXPECT_EQ(r.predicates.get_i64(n + i), 1);
-      EXPECT_EQ(r.predicates.get_i64(2 * n + i), r.operands[0].get_c128(i) == r.operands[1].get_c128(i));
-      EXPECT_EQ(r.predicates.get_i64(3 * n + i), r.operands[0].get_c128(i) != r.operands[1].get_c128(i));
-    }
-  }
 }
 
 }  // namespace

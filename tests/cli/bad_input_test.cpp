@@ -187,7 +187,8 @@ TEST_F(BadInput, IsQuotedInShort) {
   }
 }
 
-TEST_F(BadInput, OfIndicesIsReportedOnEveryDevice) {
+// Devices that compile through a driver have the same cases in tests/backends, where one program serves all of them.
+TEST_F(BadInput, OfIndicesIsReported) {
   const std::string gather = file(
       "gather.rlx",
       "rlx 1\ngraph main(%0 \"x\": f64[4], %1 \"i\": i32[3]) {\n  %2 = gather(%0, %1) {collapsed_slice_dims = [0], "
@@ -221,6 +222,7 @@ TEST_F(BadInput, OfUsage) {
   expect_refusal({"ops", "nonesuch"}, 1, "ArgumentError", "nonesuch");
   expect_refusal({"ops", "softmx"}, 1, "ArgumentError", "did you mean \"softmax\"");
   expect_refusal({"solve", matrix, "--device", "cpuu"}, 1, "ArgumentError", "did you mean \"cpu\"");
+  EXPECT_EQ(rlx({"solve", matrix, "--device", "cuda"}).err.find("did you mean"), std::string::npos);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ class Browser {
   using json = nlohmann::json;
 
   Browser() {
-    process_ = std::make_unique<Process>(std::vector<std::string>{RLX_CHROMIUM,
+    process_ = std::make_unique<Process>(std::vector<std::string>{places::chromium(),
                                                                   "--headless",
                                                                   "--no-sandbox",
                                                                   "--disable-gpu-sandbox",

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <set>
 
 namespace rlx::cli::testing {
 namespace {
@@ -125,6 +126,59 @@ TEST(Commands, ReportShowsEveryNode) {
   EXPECT_EQ(forced.status, 1);
   EXPECT_EQ(forced.json()["unresolved"], 1);
   EXPECT_EQ(forced.json()["error"]["type"], "CompileError");
+}
+
+void collect_keys(const nlohmann::json& j, std::set<std::string>& keys) {
+  if (j.is_object())
+    for (const auto& [key, value] : j.items()) {
+      keys.insert(key);
+      if (key != "skipped") collect_keys(value, keys);  // Whose keys are reasons.
+    }
+  if (j.is_array())
+    for (const auto& value : j) collect_keys(value, keys);
+}
+
+TEST(Commands, EveryKeyIsInTheReadme) {
+  const TempFolder folder;
+  put(folder / "g.rlx", "rlx 1\ngraph main(%x: f64[2]) {\n  %y = softmax(%x) : f64[2]\n  return %y\n}\n");
+  formats::write_tensor(folder / "x.npy", HostTensor(DType::f64, {2}));
+  const std::string matrix = (own_matrices() / "west0067.mtx").string(),
+                    readme = slurp((places::source() / "README.md").string());
+  std::set<std::string> keys;
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"solve", matrix, "--report", "-o", folder / "y.npy"},
+        {"solve", folder / "nowhere.mtx"},
+        {"solve", (own_matrices() / "biharmonic_40.mtx").string(), "--method", "cg", "--max-iterations", "1"},
+        {"run", folder / "g.rlx", "x=" + (folder / "x.npy"), "-o", "y=" + (folder / "y.npy"), "--report"},
+        {"report", folder / "g.rlx"},
+        {"report", folder / "g.rlx", "--policy", "force-native"},
+        {"ops", "linalg.sparse_lu_solve"},
+        {"devices"},
+        {"doctor"},
+        {"conformance", "softmax"},
+        {"bench"}}) {
+    std::vector<std::string> with_json = command;
+    with_json.push_back("--json");
+    collect_keys(rlx(with_json).json(), keys);
+  }
+  EXPECT_GT(keys.size(), 80u);
+  for (const std::string& key : keys) EXPECT_NE(readme.find("`" + key + "`"), std::string::npos) << key;
+}
+
+TEST(Commands, PoliciesOfTheEnvironment) {
+  const TempFolder folder;
+  put(folder / "g.rlx", "rlx 1\ngraph main(%x: f64[8]) {\n  %y = sort(%x) : f64[8]\n  return %y\n}\n");
+  const auto provider = [&](const std::string& policy) -> std::string {
+    return rlx({"report", folder / "g.rlx", "--json"}, "RLX_POLICY=" + policy).json()["nodes"][0]["provider"];
+  };
+  EXPECT_EQ(provider("prefer-native"), "handwritten");
+  EXPECT_EQ(provider("sort=force-common"), "generated");
+  EXPECT_EQ(provider("force-common,sort=prefer-native"), "handwritten");
+  EXPECT_EQ(provider("force-common"), "generated");
+  for (const std::string wrong : {"sort=fast", "=force-common", "sort", "force-common,", "force-common,prefer-native"})
+    expect_refusal({"report", folder / "g.rlx"}, 1, "ArgumentError", "RLX_POLICY", "RLX_POLICY=" + wrong);
+  expect_refusal({"report", folder / "g.rlx"}, 1, "ArgumentError", "did you mean \"sort\"",
+                 "RLX_POLICY=srt=force-common");
 }
 
 TEST(Solve, PromotesRealRightSidesAndReadsPairs) {

@@ -37,6 +37,7 @@ TEST(Limits, EndlessInputStops) {
   put(graph, "rlx 1\ngraph main(%0 \"x\": f64[8]) {\n  return %0 \"y\"\n}\n");
   ASSERT_EQ(::symlink("/dev/zero", (folder / "x.npy").c_str()), 0);
   expect_refusal({"run", graph, "x=" + (folder / "x.npy")}, 1, "MemoryError", "x.npy", "RLX_MEMORY_LIMIT=200M");
+  expect_refusal({"report", "/dev/zero"}, 1, "MemoryError", "/dev/zero", "RLX_MEMORY_LIMIT=200M");
 }
 
 TEST(Limits, OfAddressSpaceAreJudgedBeforeTheWork) {
@@ -65,7 +66,7 @@ TEST(Limits, OfFileSizeAreWriteErrors) {
 TEST(Limits, OutputThatCannotBeWrittenIsAFailure) {
   for (const std::string& command : {"solve " + quoted(west), "solve " + quoted(west) + " --json", std::string("ops"),
                                      std::string("devices"), std::string("doctor --json")}) {
-    const int status = std::system((quoted(RLX_PROGRAM) + " " + command + " >/dev/full 2>/dev/null").c_str());
+    const int status = std::system((quoted(places::program()) + " " + command + " >/dev/full 2>/dev/null").c_str());
     EXPECT_EQ(WEXITSTATUS(status), 1) << command;
   }
 }
@@ -92,8 +93,8 @@ TEST(Limits, CacheFoldersThatCannotBeUsed) {
 
 TEST(Limits, ProcessesShareACache) {
   const TempFolder folder;
-  const std::string one = "RLX_CACHE_DIR=" + (folder / "cache") + " " + quoted(RLX_PROGRAM) + " solve " + quoted(grid) +
-                          " --method cg >/dev/null";
+  const std::string one = "RLX_CACHE_DIR=" + (folder / "cache") + " " + quoted(places::program()) + " solve " +
+                          quoted(grid) + " --method cg >/dev/null";
   std::string all;
   for (int i = 0; i < 6; ++i) all += "(" + one + " || touch " + quoted(folder / "failed") + ") & ";
   ASSERT_EQ(std::system((all + "wait").c_str()), 0);

@@ -13,16 +13,16 @@
 #include <string>
 #include <vector>
 
+#include "places.hpp"
+
 namespace rlx::cli::testing {
 
 namespace fs = std::filesystem;
 
-inline fs::path shared_folder() {
-  if (const char* given = std::getenv("RLX_SHARED")) return given;
-  return fs::path(RLX_SOURCE_DIR) / ".." / "shared";
-}
+inline fs::path own_matrices() { return places::source() / "tests/data/matrices"; }
 
-inline fs::path own_matrices() { return fs::path(RLX_SOURCE_DIR) / "tests/data/matrices"; }
+/// A file of tests/data/splat.
+inline std::string data(const std::string& name) { return places::splat_data(name); }
 
 class TempFolder {
  public:
@@ -70,7 +70,7 @@ inline std::string quoted(const std::string& s) {
 inline Outcome rlx(const std::vector<std::string>& arguments, const std::string& environment = "") {
   const TempFolder folder;
   std::ostringstream command;
-  command << environment << " timeout -s KILL 120 " << quoted(RLX_PROGRAM);
+  command << environment << " timeout -s KILL 120 " << quoted(places::program());
   for (const std::string& a : arguments) command << " " << quoted(a);
   command << " >" << quoted(folder / "out") << " 2>" << quoted(folder / "err") << " </dev/null";
   const int status = std::system(command.str().c_str());

@@ -38,7 +38,7 @@ std::vector<Row> table(const fs::path& folder) {
 
 std::vector<Row> all_rows() {
   std::vector<Row> rows = table(own_matrices());
-  for (Row& r : table(shared_folder() / "data/matrices"))
+  for (Row& r : table(places::shared() / "data/matrices"))
     if (std::none_of(rows.begin(), rows.end(), [&](const Row& own) { return own.name == r.name; }))
       rows.push_back(std::move(r));
   return rows;
@@ -132,7 +132,7 @@ class EveryReference : public ::testing::TestWithParam<Row> {};
 std::vector<Row> rows_with_reference() {
   std::vector<Row> rows;
   for (Row& r : all_rows())
-    if (r.reference == "sparse" && fs::exists(shared_folder() / "reference/linalg/sparse" / (r.name + ".safetensors")))
+    if (r.reference == "sparse" && fs::exists(places::shared() / "reference/linalg/sparse" / (r.name + ".safetensors")))
       rows.push_back(std::move(r));
   return rows;
 }
@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(Shared, EveryReference, ::testing::ValuesIn(rows_with_r
 
 TEST_P(EveryReference, IsReachedThroughFiles) {
   const Row& row = GetParam();
-  const std::string file = (shared_folder() / "reference/linalg/sparse" / (row.name + ".safetensors")).string();
+  const std::string file = (places::shared() / "reference/linalg/sparse" / (row.name + ".safetensors")).string();
   const TempFolder folder;
   const std::string output = folder / "x.safetensors:x";
   const Outcome done = rlx({"solve", row.path, file + ":random.b", "--output", output, "--json"});

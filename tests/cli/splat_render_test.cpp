@@ -6,13 +6,13 @@
 #include <rlx/formats/image.hpp>
 #include <rlx/formats/npy.hpp>
 #include <rlx/formats/transforms_json.hpp>
+#include <rlx/formats/undistort.hpp>
+#include <rlx/splat/renderer.hpp>
 
 #include <cmath>
 
 namespace rlx::cli::testing {
 namespace {
-
-std::string data(const std::string& name) { return RLX_SOURCE_DIR "/tests/data/splat/" + name; }
 
 Outcome draws(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"splat", "render"});
@@ -94,6 +94,65 @@ TEST(SplatRender, CamerasOfFiles) {
   EXPECT_EQ(formats::read_image(folder / "small.png").shape()[1], 20);
 }
 
+// Where a Gaussian appears is what the lens makes of its ray, in closed form.
+TEST(SplatRender, LensesBendRaysAsTheyShould) {
+  const TempFolder folder;
+  formats::GaussianCloud c = formats::make_gaussian_cloud(1, 0);
+  const double x = 0.9, z = 1.5;
+  c.means.set_f64(0, x), c.means.set_f64(2, z);
+  c.quaternions.set_f64(0, 1);
+  c.opacity_logits.set_f64(0, 5);
+  for (std::int64_t k = 0; k < 3; ++k) c.log_scales.set_f64(k, std::log(0.01)), c.sh.set_f64(k, 1);
+  formats::write_gaussians(folder / "one.ply", c);
+  const double fov = 100 * M_PI / 180, pinhole = 50 / std::tan(fov / 2);
+  const struct {
+    const char* name;
+    double column;  // of its middle, in pixels from the centre of the image
+  } lenses[] = {{"pinhole", pinhole * x / z},
+                {"orthographic", pinhole / 2 * x},  // The target is 2 away.
+                {"fisheye", 100 / fov * std::atan(x / z)}};
+  for (const auto& lens : lenses) {
+    const auto j = draws({folder / "one.ply", "-o", folder / "x.npy", "--eye", "0,0,0", "--target", "0,0,2", "--fov",
+                          "100", "--size", "100x40", "--lens", lens.name, "--json"})
+                       .json();
+    EXPECT_EQ(j["lens"], lens.name);
+    const HostTensor image = formats::read_npy(folder / "x.npy");
+    double sum = 0, moment = 0;
+    for (std::int64_t p = 0; p < 40 * 100; ++p) {
+      sum += image.get_f64(3 * p);
+      moment += image.get_f64(3 * p) * (static_cast<double>(p % 100) + 0.5 - 50);
+    }
+    EXPECT_NEAR(moment / sum, lens.column, 0.05) << lens.name;  // Cut at alpha 1 / 255, which is not quite symmetric.
+  }
+}
+
+// A photograph's lens is drawn without its distortion, from the camera that undistorts it; a fisheye also as one.
+TEST(SplatRender, LensesOfFiles) {
+  const TempFolder folder;
+  const std::string scene = two_gaussians(folder);
+  formats::Reconstruction r;
+  r.cameras = {{1, formats::CameraModel::opencv, 64, 48, {50, 51, 32, 24, -0.2, 0.05, 0.002, -0.003}},
+               {2, formats::CameraModel::opencv_fisheye, 64, 48, {40, 40, 32, 24, 0.03, -0.01, 0.004, -0.001}}};
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    r.images.push_back({.id = i + 1, .name = i == 0 ? "bent.png" : "wide.png", .camera = i});
+    r.images.back().translation = {0.1, -0.05, 0.2};
+  }
+  formats::write_colmap(folder / "bent", r);
+  for (formats::Camera& c : r.cameras) c = formats::undistorted_camera(c);
+  formats::write_colmap(folder / "straight", r);
+  for (const char* name : {"bent.png", "wide.png"}) {
+    draws({scene, "-o", folder / "a.npy", "--camera", folder / "bent", "--image", name});
+    draws({scene, "-o", folder / "b.npy", "--camera", folder / "straight", "--image", name});
+    EXPECT_TRUE(formats::read_npy(folder / "a.npy").identical(formats::read_npy(folder / "b.npy"))) << name;
+  }
+  // Equidistant, with the focal lengths of the file; at half the size half of them.
+  r.cameras[1] = {2, formats::CameraModel::pinhole, 32, 24, {20, 20, 16, 12}};
+  const splat::Renderer fisheye(formats::read_gaussians(scene), {.camera = splat::CameraModel::fisheye});
+  draws({scene, "-o", folder / "f.npy", "--camera", folder / "bent", "--image", "wide.png", "--lens", "fisheye",
+         "--size", "32x24"});
+  EXPECT_TRUE(formats::read_npy(folder / "f.npy").identical(fisheye(r.cameras[1], r.images[1])));
+}
+
 TEST(SplatRender, OrbitsAndFramesTheScene) {
   const TempFolder folder;
   const std::string scene = data("degree3.ply");
@@ -130,7 +189,7 @@ TEST(SplatRender, Refusals) {
   refused({"--eye", "0,0,1", "--target", "0,0,1"}, 1, "ArgumentError", "from one finite point at another");
   refused({"--degree", "2"}, 1, "ArgumentError", "degree 2");
   refused({"--camera", folder / "absent.json"}, 1, "FormatError", "absent.json");
-  refused({"--camera", folder / "two.ply"}, 1, "ArgumentError", "cameras are read from");
+  refused({"--camera", folder / "two.ply"}, 1, "ArgumentError", "names no cameras: expected");
   put(folder / "none.json", "[]");
   refused({"--path", folder / "none.json"}, 1, "ArgumentError", "has no cameras");
   refused({"--device", "abacus"}, 1, "ArgumentError", "abacus");
@@ -138,10 +197,14 @@ TEST(SplatRender, Refusals) {
   expect_refusal({"splat", "render", scene, "-o", folder / "a%d%d.png"}, 2, "UsageError", "has one number");
   expect_refusal({"splat", "render", scene, "-o", folder / "a%s.png"}, 2, "UsageError", "has one number");
   expect_refusal({"splat", "render", scene, "-o", folder / "a.jpg"}, 2, "UsageError", "names a .png or a .npy");
-  formats::GaussianCloud c = formats::read_gaussians(scene);
-  c.means.set_f64(0, NAN);
-  formats::write_gaussians(folder / "nan.ply", c);
-  expect_refusal({"splat", "render", folder / "nan.ply", "-o", out}, 1, "ArgumentError", "1 of 2 Gaussians");
+  refused({"--lens", "square"}, 2, "UsageError", "--lens");
+  refused({"--lens", "orthographic", "--camera", "a"}, 2, "UsageError", "--lens orthographic is for cameras that no");
+  refused({"--lens", "fisheye", "--camera", data("colmap_binary"), "--image", "0"}, 1, "ArgumentError", "no fisheye");
+  const std::string singular = R"([{"width": 4, "height": 4, "fx": 1e-300, "fy": 1, "position": [0, 0, 0],)"
+                               R"( "rotation": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}])";
+  put(folder / "singular.json", singular);
+  refused({"--camera", folder / "singular.json"}, 1, "FormatError",
+          "singular.json: [0]: camera 1 (PINHOLE): its intrinsics are singular in f32");
   EXPECT_FALSE(fs::exists(out));
 }
 

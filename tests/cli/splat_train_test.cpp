@@ -83,7 +83,7 @@ TEST(SplatTrain, Refusals) {
     EXPECT_EQ(o.status, status) << o.err;
     EXPECT_NE(o.err.find(what), std::string::npos) << o.err;
   };
-  refused({"splat", "train", folder / "none", "-o", folder / "x"}, 1, "is no capture: expected");
+  refused({"splat", "train", folder / "none", "-o", folder / "x"}, 1, "names no cameras: expected");
   refused(train(folder, "x", {"--densify", "often"}), 2, "--densify");
   refused(train(folder, "x", {"--start", "often"}), 2, "{points,random}");
   refused(train(folder, "x", {"--resume", "--restart"}), 2, "exclude each other");

@@ -3,14 +3,15 @@
 
 #include <rlx/formats/gaussian_file.hpp>
 
+#include <sys/syscall.h>
+
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 namespace rlx::cli::testing {
 namespace {
-
-std::string data(const std::string& name) { return RLX_SOURCE_DIR "/tests/data/splat/" + name; }
 
 TEST(SplatView, ServesThePageAndTheScene) {
   Viewer viewer(data("degree3.ply"));
@@ -19,9 +20,9 @@ TEST(SplatView, ServesThePageAndTheScene) {
   EXPECT_EQ(viewer.url().substr(0, 17), "http://127.0.0.1:");
   const Answer page = viewer.get("/");
   EXPECT_EQ(page.status, 200);
-  EXPECT_EQ(page.body, slurp(RLX_SOURCE_DIR "/splat/view/index.html"));
+  EXPECT_EQ(page.body, slurp(places::source() / "splat/view/index.html"));
   EXPECT_NE(page.head.find("Content-Security-Policy: default-src 'self'"), std::string::npos);
-  for (const auto& file : fs::directory_iterator(RLX_SOURCE_DIR "/splat/view")) {
+  for (const auto& file : fs::directory_iterator(places::source() / "splat/view")) {
     const Answer a = viewer.get("/" + file.path().filename().string());
     EXPECT_EQ(a.status, 200) << file.path();
     EXPECT_EQ(a.body, slurp(file.path().string())) << file.path();
@@ -80,10 +81,14 @@ TEST(SplatView, FollowsTheFileOfATraining) {
   formats::GaussianCloud c = formats::make_gaussian_cloud(5, 0);
   c.means.set_f64(3, std::numeric_limits<double>::quiet_NaN());
   formats::write_gaussians(folder / "run/scene.ply", c);
+  const auto not_finite = viewer.state();
+  EXPECT_EQ(not_finite["version"], 0);
+  EXPECT_NE(not_finite["error"].get<std::string>().find("scene.ply: Gaussian 1 of 5"), std::string::npos);
+  c.means.set_f64(3, 0);
+  formats::write_gaussians(folder / "run/scene.ply", c);
   EXPECT_EQ(viewer.state()["version"], 1);
-  EXPECT_EQ(viewer.state()["gaussians"], 4);
-  EXPECT_EQ(viewer.state()["left_out"], 1);
-  EXPECT_EQ(viewer.get("/scene").body.size(), 64 + 4 * 16 * 4u);
+  EXPECT_EQ(viewer.state()["gaussians"], 5);
+  EXPECT_EQ(viewer.get("/scene").body.size(), 64 + 5 * 16 * 4u);
   put(folder / "run/scene.ply", "ply\nbroken");
   const auto broken = viewer.state();
   EXPECT_EQ(broken["version"], 1);
@@ -96,10 +101,60 @@ TEST(SplatView, FollowsTheFileOfATraining) {
   EXPECT_EQ(viewer.get("/scene").body.size(), 64u);
 }
 
+// A client that asks for more than the sockets hold and reads none of it would hold the server up for a minute; one
+// that says nothing for some seconds.
+TEST(SplatView, EndsAtOnceWhateverItsClientsDo) {
+  const TempFolder folder;
+  formats::write_gaussians(folder / "large.ply", formats::make_gaussian_cloud(200'000, 0));
+  Viewer viewer(folder / "large.ply");
+  ASSERT_GT(viewer.port(), 0);
+  const int silent = viewer.connect(), slow = viewer.connect();
+  ASSERT_GE(silent, 0);
+  ASSERT_GE(slow, 0);
+  const std::string request = "GET /scene HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+  ASSERT_EQ(::send(slow, request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
+  char first = 0;
+  ASSERT_EQ(::recv(slow, &first, 1, 0), 1);  // It is being answered.
+  ::alarm(30);                               // Ends the test program.
+  EXPECT_EQ(viewer.end(SIGINT), 0);
+  ::alarm(0);
+  ::close(silent);
+  ::close(slow);
+}
+
+// Its listening socket is shut down from here, as a fault of the system would end it.
+TEST(SplatView, EndsWhenNobodyCanConnectAnyMore) {
+  Viewer viewer(data("degree3.ply"));
+  ASSERT_GT(viewer.port(), 0);
+  const auto process = static_cast<int>(::syscall(SYS_pidfd_open, viewer.process(), 0));
+  if (process < 0) GTEST_SKIP() << "no pidfd_open on this system";
+  bool listens = false, may_look = true;
+  for (int theirs = 3; theirs < 64 && !listens; ++theirs) {
+    const auto s = static_cast<int>(::syscall(SYS_pidfd_getfd, process, theirs, 0));
+    may_look = may_look && (s >= 0 || errno == EBADF);
+    int flag = 0;
+    socklen_t size = sizeof flag;
+    listens = s >= 0 && ::getsockopt(s, SOL_SOCKET, SO_ACCEPTCONN, &flag, &size) == 0 && flag == 1;
+    if (listens) ::shutdown(s, SHUT_RDWR);
+    if (s >= 0) ::close(s);
+  }
+  ::close(process);
+  if (!may_look) GTEST_SKIP() << "descriptors of another process cannot be had on this system";
+  ASSERT_TRUE(listens);
+  ::alarm(30);
+  EXPECT_EQ(viewer.end(0), 1);  // No signal is sent.
+  ::alarm(0);
+}
+
 TEST(SplatView, Refusals) {
   const TempFolder folder;
   expect_refusal({"splat", "view", folder / "absent.ply", "--port", "0"}, 1, "FormatError", "absent.ply");
   expect_refusal({"splat", "view", data("degree3.ply"), "--port", "70000"}, 2, "UsageError", "--port");
+  formats::GaussianCloud bad = formats::make_gaussian_cloud(2, 0);
+  bad.means.set_f64(3, std::numeric_limits<double>::quiet_NaN());
+  formats::write_gaussians(folder / "bad.ply", bad);
+  expect_refusal({"splat", "view", folder / "bad.ply", "--port", "0"}, 1, "FormatError",
+                 "bad.ply: Gaussian 1 of 2 has a NaN or an infinity in its means");
   Viewer first(data("degree3.ply"));
   ASSERT_GT(first.port(), 0);
   expect_refusal({"splat", "view", data("degree3.ply"), "--port", std::to_string(first.port())}, 1, "DeviceError",

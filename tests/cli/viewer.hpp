@@ -44,7 +44,8 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   bool started() const { return pid_ > 0; }
-  /// Its exit status after `signal`; 128 where it was killed.
+  pid_t id() const { return pid_; }
+  /// Its exit status after `signal` (0: none is sent); 128 where it was killed.
   int end(int signal) {
     ::kill(pid_, signal);
     int status = 0;
@@ -85,7 +86,7 @@ class Viewer {
  public:
   /// On a port that is free.
   explicit Viewer(const std::string& scene)
-      : process_({RLX_PROGRAM, "splat", "view", scene, "--port", "0", "--json"}, {{1, out_.write}}) {
+      : process_({places::program(), "splat", "view", scene, "--port", "0", "--json"}, {{1, out_.write}}) {
     out_.close_write();
     std::string text;
     char piece[512];
@@ -105,17 +106,25 @@ class Viewer {
   const std::string& url() const { return url_; }
   int port() const { return port_; }
   int end(int signal) { return process_.end(signal); }
+  pid_t process() const { return process_.id(); }
 
-  /// The path goes out as it is; "" for Host sends none; more headers end with CRLF.
-  Answer get(const std::string& path, const std::string& host = "127.0.0.1:1", const std::string& method = "GET",
-             const std::string& headers = "") const {
+  /// A socket; -1 where it cannot be had.
+  int connect() const {
     const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<std::uint16_t>(port_));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (::connect(s, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return s;
+    ::close(s);
+    return -1;
+  }
+
+  /// The path goes out as it is; "" for Host sends none; more headers end with CRLF.
+  Answer get(const std::string& path, const std::string& host = "127.0.0.1:1", const std::string& method = "GET",
+             const std::string& headers = "") const {
     Answer a;
-    if (::connect(s, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+    if (const int s = connect(); s >= 0) {
       const std::string request = method + " " + path + " HTTP/1.1\r\n" +
                                   (host.empty() ? "" : "Host: " + host + "\r\n") + headers +
                                   "Content-Length: 0\r\nConnection: close\r\n\r\n";
@@ -129,8 +138,8 @@ class Viewer {
         a.head = text.substr(0, split);
         a.body = text.substr(split + 4);
       }
+      ::close(s);
     }
-    ::close(s);
     return a;
   }
   nlohmann::json state() const { return nlohmann::json::parse(get("/status").body, nullptr, false); }

@@ -11,13 +11,12 @@
 #include <limits>
 #include <random>
 
-namespace rlx {
+namespace rlx::testing_kernels {
 namespace {
 
-using namespace testing_kernels;
 using Exact = std::complex<long double>;
 
-struct Case {
+struct ComplexCase {
   const char* op;
   Exact (*exact)(Exact z);
   int spread;  ///< Exponents of the parts come from [-spread, min(spread, top)].
@@ -33,21 +32,21 @@ Exact log1p_exact(Exact z) {
   return {std::fabs(e) < 0.5L ? std::log1p(e) / 2 : std::log(std::hypot(1 + a, b)), std::atan2(b, 1 + a)};
 }
 
-const Case cases[] = {{"exp", [](Exact z) { return std::exp(z); }, 900, 9},
-                      {"expm1", expm1_exact, 900, 9},
-                      {"log", [](Exact z) { return std::log(z); }, 1020, 1023},
-                      {"log1p", log1p_exact, 500, 500},
-                      {"sqrt", [](Exact z) { return std::sqrt(z); }, 1060, 1023},
-                      {"sin", [](Exact z) { return std::sin(z); }, 900, 9},
-                      {"cos", [](Exact z) { return std::cos(z); }, 900, 9},
-                      {"tan", [](Exact z) { return std::tan(z); }, 900, 9},
-                      {"sinh", [](Exact z) { return std::sinh(z); }, 900, 9},
-                      {"cosh", [](Exact z) { return std::cosh(z); }, 900, 9},
-                      {"tanh", [](Exact z) { return std::tanh(z); }, 900, 9},
-                      {"sign", [](Exact z) { return z / std::abs(z); }, 1020, 1023},
-                      {"abs", [](Exact z) { return Exact(std::abs(z)); }, 1060, 1022}};
+const ComplexCase complex_cases[] = {{"exp", [](Exact z) { return std::exp(z); }, 900, 9},
+                                     {"expm1", expm1_exact, 900, 9},
+                                     {"log", [](Exact z) { return std::log(z); }, 1020, 1023},
+                                     {"log1p", log1p_exact, 500, 500},
+                                     {"sqrt", [](Exact z) { return std::sqrt(z); }, 1060, 1023},
+                                     {"sin", [](Exact z) { return std::sin(z); }, 900, 9},
+                                     {"cos", [](Exact z) { return std::cos(z); }, 900, 9},
+                                     {"tan", [](Exact z) { return std::tan(z); }, 900, 9},
+                                     {"sinh", [](Exact z) { return std::sinh(z); }, 900, 9},
+                                     {"cosh", [](Exact z) { return std::cosh(z); }, 900, 9},
+                                     {"tanh", [](Exact z) { return std::tanh(z); }, 900, 9},
+                                     {"sign", [](Exact z) { return z / std::abs(z); }, 1020, 1023},
+                                     {"abs", [](Exact z) { return Exact(std::abs(z)); }, 1060, 1022}};
 
-void measure(const Case& c, DType t, double limit) {
+void measure_complex(const ComplexCase& c, DType t, double limit) {
   const std::int64_t n = 1 << 14;
   const bool wide = t == DType::c128;
   const int spread = wide ? c.spread : std::min(c.spread, 120),
@@ -105,11 +104,11 @@ void measure(const Case& c, DType t, double limit) {
 }
 
 TEST(ComplexAccuracy, C64) {
-  for (const Case& c : cases) measure(c, DType::c64, 2);
+  for (const ComplexCase& c : complex_cases) measure_complex(c, DType::c64, 2);
 }
 TEST(ComplexAccuracy, C128) {
-  for (const Case& c : cases) measure(c, DType::c128, 12);
+  for (const ComplexCase& c : complex_cases) measure_complex(c, DType::c128, 12);
 }
 
 }  // namespace
-}  // namespace rlx
+}  // namespace rlx::testing_kernels

@@ -8,13 +8,11 @@
 #include <limits>
 #include <random>
 
-namespace rlx {
+namespace rlx::testing_kernels {
 namespace {
 
-using namespace testing_kernels;
-
 template <class T>
-constexpr DType type_of = sizeof(T) == 4 ? DType::f32 : DType::f64;
+constexpr DType dtype_of = sizeof(T) == 4 ? DType::f32 : DType::f64;
 
 /// A mantissa in [1, 2): the ends, the middle, or random.
 template <class T>
@@ -74,7 +72,7 @@ void expect_exact() {
   }
   const auto rows = static_cast<std::int64_t>(b.size()), columns = static_cast<std::int64_t>(x.size()) / rows;
   Program p;
-  const DType t = type_of<T>;
+  const DType t = dtype_of<T>;
   p.kernel({rows, columns}, {p.buffer(t, rows * columns), p.buffer(t, rows), p.buffer(t, rows * columns)}, 1,
            [columns](const Body& k) {
              const Value at = k.add(k.times(k.index[0], columns), k.index[1]);
@@ -117,4 +115,4 @@ TEST(DivideByShared, Constants) {
 }
 
 }  // namespace
-}  // namespace rlx
+}  // namespace rlx::testing_kernels

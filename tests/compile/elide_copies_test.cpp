@@ -81,7 +81,7 @@ Graph counted(const Types& states, const std::function<Values(Builder&, Value i,
   for (std::size_t i = 1; i < out.size(); ++i) b.output(out[i], "y" + std::to_string(i));
   return g;
 }
-Value row_of(Value x, Value i) { return ops::dynamic_slice(x, std::array{i, i64(*x.builder, 0)}, {1, width}); }
+Value sliced_row(Value x, Value i) { return ops::dynamic_slice(x, std::array{i, i64(*x.builder, 0)}, {1, width}); }
 Value with_row(Value x, Value row, Value i) {
   return ops::dynamic_update_slice(x, row, std::array{i, i64(*x.builder, 0)});
 }
@@ -136,7 +136,7 @@ TEST(ElideCopies, TheTapeOfALoopIsWrittenInPlace) {
 
 TEST(ElideCopies, AnUpdateOfLoopStateAndTheReportOfItsCopies) {
   const Graph g = counted({f32({length, width})}, [](Builder&, Value i, ValuesIn v) {
-    return Values{with_row(v[0], ops::add(row_of(v[0], i), row_of(v[0], i)), i)};
+    return Values{with_row(v[0], ops::add(sliced_row(v[0], i), sliced_row(v[0], i)), i)};
   });
   const auto e = compiled(g);
   const Traffic t = per_trip(e.lir());
@@ -156,7 +156,7 @@ TEST(ElideCopies, AnUpdateOfLoopStateAndTheReportOfItsCopies) {
 // The row of the last trip is read while this trip's is written: what is computed from the state goes aside first.
 TEST(ElideCopies, AnUpdateThatReadsOtherRowsOfTheState) {
   const Graph g = counted({f32({length, width})}, [](Builder& b, Value i, ValuesIn v) {
-    return Values{with_row(v[0], ops::add(row_of(v[0], ops::sub(i64(b, length - 1), i)), row_of(v[0], i)), i)};
+    return Values{with_row(v[0], ops::add(sliced_row(v[0], ops::sub(i64(b, length - 1), i)), sliced_row(v[0], i)), i)};
   });
   EXPECT_LE(per_trip(compiled(g).lir()).copied, 1);
   expect_reference_values(g);
@@ -165,7 +165,7 @@ TEST(ElideCopies, AnUpdateThatReadsOtherRowsOfTheState) {
 TEST(ElideCopies, TwoUpdatesOfOneState) {
   const Graph g = counted({f32({length, width})}, [](Builder& b, Value i, ValuesIn v) {
     const Value once = with_row(v[0], ops::full(b, DType::f32, {1, width}, 2), i);
-    return Values{with_row(once, row_of(once, i), ops::sub(i64(b, length - 1), i))};
+    return Values{with_row(once, sliced_row(once, i), ops::sub(i64(b, length - 1), i))};
   });
   EXPECT_LE(per_trip(compiled(g).lir()).copied, 1);
   expect_reference_values(g);
@@ -194,8 +194,8 @@ TEST(ElideCopies, TwoStatesOfOneInitialValue) {
       std::array{i64(b, 0), start, start}, std::array{start},
       [&](ValuesIn v) { return Values{ops::compare(v[0], i64(b, 5), ops::Direction::lt)}; },
       [&](ValuesIn v) {
-        return Values{ops::add(v[0], i64(b, 1)), with_row(v[1], row_of(v[3], v[0]), i64(b, 0)),
-                      with_row(v[2], row_of(v[1], v[0]), i64(b, 1))};
+        return Values{ops::add(v[0], i64(b, 1)), with_row(v[1], sliced_row(v[3], v[0]), i64(b, 0)),
+                      with_row(v[2], sliced_row(v[1], v[0]), i64(b, 1))};
       },
       5);
   b.output(out[1], "first");
@@ -270,7 +270,7 @@ TEST(ElideCopies, InStraightLineTheWindowGoesIntoTheResult) {
   Builder b(g, registry());
   const Value x = b.input(f32({length, width}), "x");
   Value y = ops::add(x, x);
-  for (int i = 0; i < 4; ++i) y = with_row(y, row_of(x, i64(b, i)), i64(b, 2 * i));
+  for (int i = 0; i < 4; ++i) y = with_row(y, sliced_row(x, i64(b, i)), i64(b, 2 * i));
   b.output(y, "y");
   const auto e = compiled(g);
   const Traffic t = traffic(e.lir(), Graph::top);
@@ -335,7 +335,7 @@ Value gathered_row(Value x, Value i) {
   return ops::gather(x, ops::reshape(i, {1}),
                      {.offset_dims = {0, 1}, .start_index_map = {0}, .index_vector_dim = 0, .slice_sizes = {1, width}});
 }
-INSTANTIATE_TEST_SUITE_P(ElideCopies, ReverseOfReadingRows, ::testing::Values(&row_of, &gathered_row));
+INSTANTIATE_TEST_SUITE_P(ElideCopies, ReverseOfReadingRows, ::testing::Values(&sliced_row, &gathered_row));
 
 }  // namespace
 }  // namespace rlx

@@ -7,10 +7,9 @@
 #include <limits>
 #include <random>
 
-namespace rlx {
+namespace rlx::testing_kernels {
 namespace {
 
-using namespace testing_kernels;
 using ops::Direction;
 
 constexpr std::int64_t sizes[] = {0, 1, 7, 16, 17, 33, 1000};
@@ -353,4 +352,4 @@ TEST(EmitLlvm, RefusesTeams) {
 }
 
 }  // namespace
-}  // namespace rlx
+}  // namespace rlx::testing_kernels

@@ -9,10 +9,9 @@
 #include <limits>
 #include <random>
 
-namespace rlx {
+namespace rlx::testing_kernels {
 namespace {
 
-using namespace testing_kernels;
 using ops::Direction;
 
 // Sixteen- and eight-bit floats round once, to even, at every named value; the host's conversions are the reference.
@@ -333,4 +332,4 @@ TEST(EmitLlvmTypes, ReducePrecisionAndBits) {
 }
 
 }  // namespace
-}  // namespace rlx
+}  // namespace rlx::testing_kernels

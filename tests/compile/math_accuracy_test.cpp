@@ -11,13 +11,12 @@
 #include <limits>
 #include <random>
 
-namespace rlx {
+namespace rlx::testing_kernels {
 namespace {
 
-using namespace testing_kernels;
 using MpfrUnary = int (*)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
 
-struct Case {
+struct MathCase {
   const char* op;
   MpfrUnary exact;
   double low, high;  ///< Uniform samples come from here, half of all; the other half are random bits.
@@ -101,26 +100,26 @@ int digamma_unit(mpfr_ptr y, mpfr_srcptr x, mpfr_rnd_t r) {
   return at_least_one(y);
 }
 
-const Case cases[] = {{"exp", mpfr_exp, -104, 90, 1.5, 1.5},
-                      {"expm1", mpfr_expm1, -3, 3, 2, 2},
-                      {"log", mpfr_log, 0, 4, 1.5, 1.5},
-                      {"log1p", mpfr_log1p, -1, 2, 2, 2},
-                      {"rsqrt", inverse_sqrt, 0, 10, 2, 2},
-                      {"cbrt", mpfr_cbrt, -10, 10, 1.5, 1.5},
-                      {"sin", mpfr_sin, -100, 100, 1.6, 1.5},
-                      {"cos", mpfr_cos, -100, 100, 1.6, 1.5},
-                      {"tan", mpfr_tan, -10, 10, 1, 4},
-                      {"asin", mpfr_asin, -1, 1, 2, 4},
-                      {"acos", mpfr_acos, -1, 1, 2, 4},
-                      {"atan", mpfr_atan, -5, 5, 2, 2},
-                      {"sinh", mpfr_sinh, -5, 5, 2.5, 4},
-                      {"cosh", mpfr_cosh, -5, 5, 2.5, 4},
-                      {"tanh", mpfr_tanh, -4, 4, 2, 4},
-                      {"erf", mpfr_erf, -4, 4, 2, 4},
-                      {"erfc", mpfr_erfc, -4, 12, 1.5, 4},
-                      {"erfinv", inverse_erf, -1, 1, 4, 8},
-                      {"lgamma", log_gamma, -12, 20, 4, 8, log_gamma_unit},
-                      {"digamma", digamma, -12, 20, 4, 8, digamma_unit}};
+const MathCase math_cases[] = {{"exp", mpfr_exp, -104, 90, 1.5, 1.5},
+                               {"expm1", mpfr_expm1, -3, 3, 2, 2},
+                               {"log", mpfr_log, 0, 4, 1.5, 1.5},
+                               {"log1p", mpfr_log1p, -1, 2, 2, 2},
+                               {"rsqrt", inverse_sqrt, 0, 10, 2, 2},
+                               {"cbrt", mpfr_cbrt, -10, 10, 1.5, 1.5},
+                               {"sin", mpfr_sin, -100, 100, 1.6, 1.5},
+                               {"cos", mpfr_cos, -100, 100, 1.6, 1.5},
+                               {"tan", mpfr_tan, -10, 10, 1, 4},
+                               {"asin", mpfr_asin, -1, 1, 2, 4},
+                               {"acos", mpfr_acos, -1, 1, 2, 4},
+                               {"atan", mpfr_atan, -5, 5, 2, 2},
+                               {"sinh", mpfr_sinh, -5, 5, 2.5, 4},
+                               {"cosh", mpfr_cosh, -5, 5, 2.5, 4},
+                               {"tanh", mpfr_tanh, -4, 4, 2, 4},
+                               {"erf", mpfr_erf, -4, 4, 2, 4},
+                               {"erfc", mpfr_erfc, -4, 12, 1.5, 4},
+                               {"erfinv", inverse_erf, -1, 1, 4, 8},
+                               {"lgamma", log_gamma, -12, 20, 4, 8, log_gamma_unit},
+                               {"digamma", digamma, -12, 20, 4, 8, digamma_unit}};
 
 template <class T>
 T random_bits(std::mt19937_64& g) {
@@ -131,7 +130,7 @@ T random_bits(std::mt19937_64& g) {
 std::int64_t sample_count() { return std::getenv("RLX_FULL_MATH") ? 1 << 22 : 1 << 14; }
 
 template <class T>
-std::vector<T> samples(const Case& c) {
+std::vector<T> samples(const MathCase& c) {
   std::mt19937_64 g(7);
   std::uniform_real_distribution<double> inside(c.low, c.high);
   std::vector<T> x = {0,
@@ -185,8 +184,8 @@ double ulps(T got, mpfr_srcptr exact, mpfr_srcptr unit = nullptr) {
 }
 
 template <class T>
-std::vector<T> evaluate(emit_llvm::Isa isa, const char* op, const std::vector<T>& x,
-                        const std::vector<T>* y = nullptr) {
+std::vector<T> evaluate_math(emit_llvm::Isa isa, const char* op, const std::vector<T>& x,
+                             const std::vector<T>* y = nullptr) {
   const DType t = sizeof(T) == 4 ? DType::f32 : DType::f64;
   const auto n = static_cast<std::int64_t>(x.size());
   Program p;
@@ -205,9 +204,9 @@ std::vector<T> evaluate(emit_llvm::Isa isa, const char* op, const std::vector<T>
 }
 
 template <class T>
-void measure(const Case& c, double limit) {
+void measure_math(const MathCase& c, double limit) {
   const std::vector<T> x = samples<T>(c);
-  const std::vector<T> got = evaluate<T>(emit_llvm::best_host_isa(), c.op, x);
+  const std::vector<T> got = evaluate_math<T>(emit_llvm::best_host_isa(), c.op, x);
   double worst = 0;
   T where = 0;
   mpfr_t a, y, unit;
@@ -235,10 +234,10 @@ void measure(const Case& c, double limit) {
 }
 
 TEST(MathAccuracy, UnaryF32) {
-  for (const Case& c : cases) measure<float>(c, c.f32_ulp);
+  for (const MathCase& c : math_cases) measure_math<float>(c, c.f32_ulp);
 }
 TEST(MathAccuracy, UnaryF64) {
-  for (const Case& c : cases) measure<double>(c, c.f64_ulp);
+  for (const MathCase& c : math_cases) measure_math<double>(c, c.f64_ulp);
 }
 
 using MpfrBinary = int (*)(mpfr_ptr, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t);
@@ -272,7 +271,7 @@ void measure_pair(const char* op, MpfrBinary exact, double low, double high, dou
     x.push_back(static_cast<T>(-base(g))), y.push_back(static_cast<T>(std::round(exponent(g))));
     x.push_back(static_cast<T>(1 + (base(g) - 2) * 1e-3)), y.push_back(static_cast<T>(exponent(g) * 1000));
   }
-  const std::vector<T> got = evaluate<T>(emit_llvm::best_host_isa(), op, x, &y);
+  const std::vector<T> got = evaluate_math<T>(emit_llvm::best_host_isa(), op, x, &y);
   double worst = 0;
   std::size_t where = 0;
   mpfr_t a, b, r;
@@ -302,15 +301,15 @@ TEST(MathAccuracy, Atan2F64) { measure_pair<double>("atan2", mpfr_atan2, -4, 4, 
 
 // The formulas use no operation whose result depends on the lane count or the instruction level.
 TEST(MathAccuracy, SameBitsAtEveryLevel) {
-  for (const Case& c : cases) {
+  for (const MathCase& c : math_cases) {
     std::vector<float> x = samples<float>(c);
     std::vector<double> z = samples<double>(c);
     x.resize(4001), z.resize(4001);
     std::vector<float> first;
     std::vector<double> first64;
     for (emit_llvm::Isa isa : host_levels()) {
-      const auto y = evaluate<float>(isa, c.op, x);
-      const auto w = evaluate<double>(isa, c.op, z);
+      const auto y = evaluate_math<float>(isa, c.op, x);
+      const auto w = evaluate_math<double>(isa, c.op, z);
       if (first.empty()) first = y, first64 = w;
       for (std::size_t i = 0; i < x.size(); ++i) {
         ASSERT_TRUE(std::isnan(first[i]) ||
@@ -325,4 +324,4 @@ TEST(MathAccuracy, SameBitsAtEveryLevel) {
 }
 
 }  // namespace
-}  // namespace rlx
+}  // namespace rlx::testing_kernels

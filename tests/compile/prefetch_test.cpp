@@ -3,10 +3,8 @@
 
 #include "kernel_program.hpp"
 
-namespace rlx {
+namespace rlx::testing_kernels {
 namespace {
-
-using namespace testing_kernels;
 
 constexpr std::int64_t large = 2 << 20;  // Elements of f32 that come from memory.
 
@@ -107,4 +105,4 @@ TEST(Prefetch, SumsOfSegments) {
 }
 
 }  // namespace
-}  // namespace rlx
+}  // namespace rlx::testing_kernels

@@ -13,13 +13,12 @@
 #include <limits>
 #include <map>
 
-namespace rlx {
+namespace rlx::testing_kernels {
 namespace {
 
-using namespace testing_kernels;
 constexpr std::int64_t random_count = 200;
 
-struct Case {
+struct ScalarCase {
   const Op* op;
   std::vector<DType> in;
   AnyAttrs attrs;
@@ -27,7 +26,7 @@ struct Case {
   std::string title;
 };
 
-std::string describe(const Case& c) {
+std::string describe(const ScalarCase& c) {
   std::string s(c.op->name());
   for (DType t : c.in) s.append(" ").append(name(t));
   return s.append(" -> ").append(name(c.out));
@@ -49,8 +48,8 @@ std::vector<AnyAttrs> attributes(const Op& op) {
   return all;
 }
 
-std::vector<Case> cases_of(const Op& op) {
-  std::vector<Case> all;
+std::vector<ScalarCase> cases_of(const Op& op) {
+  std::vector<ScalarCase> all;
   for (int t = 0; t < dtype_count; ++t) {
     std::vector<DType> in;
     for (const Operand& o : op.operands()) {
@@ -70,7 +69,7 @@ std::vector<Case> cases_of(const Op& op) {
       try {
         op.check(attrs, s);
       } catch (const VerifyError&) { continue; }
-      Case c{&op, in, attrs, std::get<TensorType>(op.infer(attrs, s).at(0)).dtype, {}};
+      ScalarCase c{&op, in, attrs, std::get<TensorType>(op.infer(attrs, s).at(0)).dtype, {}};
       c.title = describe(c);
       all.push_back(c);
     }
@@ -133,7 +132,7 @@ void set_random(HostTensor& x, std::int64_t i, std::mt19937_64& g) {
 }
 
 /// Operands: all pairs of special values of the first two (a third takes them in turn), then random ones.
-std::vector<HostTensor> operands(const Case& c) {
+std::vector<HostTensor> operands(const ScalarCase& c) {
   std::mt19937_64 g(std::hash<std::string>{}(std::string(c.op->name())));
   std::vector<std::int64_t> counts;
   for (DType t : c.in) counts.push_back(special_count(t));
@@ -190,7 +189,7 @@ bool is_exact(std::string_view op) {
                                                  "erf", "erfc",  "erfinv", "lgamma", "digamma", "pow"};
   return std::find(std::begin(inexact), std::end(inexact), op) == std::end(inexact);
 }
-double allowed_ulps(const Case& c) {
+double allowed_ulps(const ScalarCase& c) {
   if (is_complex(c.in[0])) return 2;  // abs
   if (is_exact(c.op->name())) return 0;
   return c.out == DType::f64 ? 9 : c.out == DType::f32 ? 4 : 1;
@@ -198,7 +197,7 @@ double allowed_ulps(const Case& c) {
 
 bool same(double a, double b) { return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b); }
 
-std::string wrong_real(const Case& c, const std::vector<HostTensor>& in, std::int64_t i, const HostTensor& got,
+std::string wrong_real(const ScalarCase& c, const std::vector<HostTensor>& in, std::int64_t i, const HostTensor& got,
                        const HostTensor& want) {
   if (!is_floating(c.out) && !float8.contains(c.out)) {
     if (got.get_u64(i) == want.get_u64(i)) return {};
@@ -221,7 +220,7 @@ std::string wrong_real(const Case& c, const std::vector<HostTensor>& in, std::in
 }
 
 /// Relative to the modulus; parts that are not finite must agree where annex G is followed.
-std::string wrong_complex(const Case& c, const std::vector<HostTensor>& in, std::int64_t i, const HostTensor& got,
+std::string wrong_complex(const ScalarCase& c, const std::vector<HostTensor>& in, std::int64_t i, const HostTensor& got,
                           const HostTensor& want) {
   const std::complex<double> g = got.get_c128(i), w = want.get_c128(i);
   if (same(g.real(), w.real()) && same(g.imag(), w.imag())) return {};
@@ -264,7 +263,7 @@ struct Prepared {
   std::vector<HostTensor> in;
   HostTensor want;
 };
-Prepared prepare(const Case& c) {
+Prepared prepare(const ScalarCase& c) {
   std::vector<HostTensor> in = operands(c);
   const HostValues values(in.begin(), in.end());
   Types types;
@@ -275,12 +274,13 @@ Prepared prepare(const Case& c) {
 }
 
 /// One program of a kernel a case; results in their order.
-std::vector<HostTensor> evaluate(emit_llvm::Isa isa, std::span<const Case> cases, std::span<const Prepared> prepared) {
+std::vector<HostTensor> evaluate_cases(emit_llvm::Isa isa, std::span<const ScalarCase> cases,
+                                       std::span<const Prepared> prepared) {
   Program p;
   std::vector<HostTensor> data;
   std::vector<std::size_t> at;
   for (std::size_t k = 0; k < cases.size(); ++k) {
-    const Case& c = cases[k];
+    const ScalarCase& c = cases[k];
     const std::int64_t n = prepared[k].want.numel();
     std::vector<Value> buffers;
     for (const HostTensor& x : prepared[k].in) {
@@ -302,7 +302,7 @@ std::vector<HostTensor> evaluate(emit_llvm::Isa isa, std::span<const Case> cases
   return out;
 }
 
-void examine(const Case& c, const Prepared& p, const HostTensor& got, emit_llvm::Isa isa) {
+void examine(const ScalarCase& c, const Prepared& p, const HostTensor& got, emit_llvm::Isa isa) {
   int shown = 0, count = 0;
   std::string list;
   for (std::int64_t i = 0; i < got.numel(); ++i) {
@@ -319,19 +319,19 @@ void examine(const Case& c, const Prepared& p, const HostTensor& got, emit_llvm:
 }
 
 void cover(const Op& op) {
-  const std::vector<Case> cases = cases_of(op);
+  const std::vector<ScalarCase> cases = cases_of(op);
   EXPECT_FALSE(cases.empty()) << op.name();
   std::vector<Prepared> prepared;
-  for (const Case& c : cases) prepared.push_back(prepare(c));
+  for (const ScalarCase& c : cases) prepared.push_back(prepare(c));
   for (emit_llvm::Isa isa : host_levels()) {
     std::vector<HostTensor> got;
     try {
-      got = evaluate(isa, cases, prepared);
+      got = evaluate_cases(isa, cases, prepared);
     } catch (const DeviceError&) {
       // Something is refused: which?
       for (std::size_t k = 0; k < cases.size(); ++k) {
         try {
-          examine(cases[k], prepared[k], evaluate(isa, {&cases[k], 1}, {&prepared[k], 1})[0], isa);
+          examine(cases[k], prepared[k], evaluate_cases(isa, {&cases[k], 1}, {&prepared[k], 1})[0], isa);
         } catch (const DeviceError& e) {
           ADD_FAILURE() << cases[k].title << " refused at " << name(isa) << ": " << e.what();
         }
@@ -356,4 +356,4 @@ INSTANTIATE_TEST_SUITE_P(Ops, ScalarCoverage, ::testing::ValuesIn(subjects()),
                          [](const auto& info) { return info.param; });
 
 }  // namespace
-}  // namespace rlx
+}  // namespace rlx::testing_kernels

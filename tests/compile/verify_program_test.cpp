@@ -12,12 +12,10 @@
 #include <algorithm>
 #include <random>
 
-namespace rlx {
+namespace rlx::testing_kernels {
 namespace {
 
 using compile::MemoryPlan;
-using testing_kernels::Body;
-using testing_kernels::registry;
 
 // A program under construction with a report that claims every step.
 struct LirProgram {
@@ -505,4 +503,4 @@ TEST(VerifyProgram, ThePlanOfRandomProgramsKeepsEveryRule) {
 }
 
 }  // namespace
-}  // namespace rlx
+}  // namespace rlx::testing_kernels

@@ -31,6 +31,11 @@ inline Values toy_half_jvp(const JvpCall<A>& c) { return {ops::mul(c.tangent[0],
 inline Batched toy_batch(const BatchCall<A>& c) {
   return {c.b.emit(c.node.op->name(), {c.in[0]}, A{c.attrs.axis + (c.axes[0] <= c.attrs.axis ? 1 : 0)}), {c.axes[0]}};
 }
+inline ShardRule toy_shard(const A&, const Signature& s) {
+  ShardRule r{std::vector<ShardRule::Factor>(static_cast<std::size_t>(s.rank(0))), {{}}, {{}}};
+  for (int d = 0; d < s.rank(0); ++d) r.operands[0].push_back(d), r.results[0].push_back(d);
+  return r;
+}
 /// The order of one dimension is reversed: a batch rule that forgets to move the axis reverses the members.
 inline Values toy_reverse(Builder&, const A& a, ValuesIn in) { return {ops::reverse(in[0], {a.axis})}; }
 inline Batched toy_forgetful_batch(const BatchCall<A>& c) {
@@ -38,14 +43,36 @@ inline Batched toy_forgetful_batch(const BatchCall<A>& c) {
 }
 
 inline std::vector<Sample<A>> toy_samples() {
+  return {sample<A>({f64({2, 3})}), sample<A>({{f64({2}), {2, 3}}}).expects({{4, 9}}).exact().without_gradients(),
+          sample<A>({f32({2})}, {1}).breaking("C1")};
+}
+/// For other meanings than x * x: the square of ones, and their order, are ones.
+inline std::vector<Sample<A>> toy_ones() {
+  return {sample<A>({f64({2, 3})}), sample<A>({{f64({2}), {1, 1}}}).expects({{1, 1}}).exact(),
+          sample<A>({f32({2})}, {1}).breaking("C1")};
+}
+inline std::vector<Sample<A>> toy_stating_nothing() {
   return {sample<A>({f64({2, 3})}), sample<A>({f32({2})}, {1}).breaking("C1")};
 }
 inline std::vector<Sample<A>> toy_wrong_literal() {
   return {sample<A>({{f64({2}), {2, 3}}}).expects({{4, 8}}), sample<A>({f32({2})}, {1}).breaking("C1")};
 }
-inline std::vector<Sample<A>> toy_unbroken() { return {sample<A>({f64({2, 3})})}; }
+inline std::vector<Sample<A>> toy_unbroken() { return {sample<A>({{f64({2}), {2, 3}}}).expects({{4, 9}})}; }
 inline std::vector<Sample<A>> toy_accepted() {
-  return {sample<A>({f64({2, 3})}), sample<A>({f32({2})}, {0}).breaking("C1")};
+  return {sample<A>({{f64({2}), {2, 3}}}).expects({{4, 9}}), sample<A>({f32({2})}, {0}).breaking("C1")};
+}
+
+inline constexpr Operand toy_pair[] = {{"x", floating}, {"y", floating}};
+inline Values toy_product(Builder&, const A&, ValuesIn in) { return {ops::mul(in[0], in[1])}; }
+/// Right where both cotangents are wanted; that of y alone is half of it.
+inline Values toy_greedy_vjp(const VjpCall<A>& c) {
+  const Value t = c.wanted[0] ? c.cotangent[0] : ops::mul(c.cotangent[0], ops::full_like(c.in[0], 0.5));
+  return {c.wanted[0] ? ops::mul(c.cotangent[0], c.in[1]) : Value{}, c.wanted[1] ? ops::mul(t, c.in[0]) : Value{}};
+}
+inline std::vector<Sample<A>> toy_pairs() {
+  return {sample<A>({f64({3}), f64({3})}),
+          sample<A>({{f64({2}), {2, 3}}, {f64({2}), {5, 7}}}).expects({{10, 21}}).exact(),
+          sample<A>({f32({2}), f32({2})}, {1}).breaking("C1")};
 }
 
 /// A right one, of which the others differ in one slot.
@@ -59,7 +86,7 @@ inline OpDef<A> toy(std::string_view name) {
           .vjp = Vjp<A>{toy_vjp},
           .jvp = toy_jvp,
           .batch = toy_batch,
-          .shard = Derived{},
+          .shard = toy_shard,
           .cost = Derived{},
           .samples = toy_samples};
 }

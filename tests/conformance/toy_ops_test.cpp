@@ -35,7 +35,8 @@ TEST(ConformanceToys, RightOnePasses) {
   const Summary s = checked(def);
   EXPECT_EQ(failed_kinds(s), Kinds{}) << s.to_table();
   EXPECT_EQ(s.counts.refused, 0u);
-  for (const char* kind : {"rules", "refusal", "round_trip", "decomposition", "gradient", "adjoint", "batch", "value"})
+  for (const char* kind :
+       {"rules", "refusal", "round_trip", "decomposition", "gradient", "adjoint", "batch", "shard", "value"})
     EXPECT_TRUE(std::any_of(s.cases.begin(), s.cases.end(), [&](const CaseResult& c) { return c.kind == kind; }))
         << kind;
 }
@@ -47,6 +48,21 @@ TEST(ConformanceToys, WrongVjp) {
     return d;
   }();
   EXPECT_EQ(failed_kinds(checked(def)), (Kinds{"adjoint", "gradient"}));
+}
+
+TEST(ConformanceToys, WrongVjpOfOneOperandAlone) {
+  static const OpDef<A> def = [] {
+    auto d = toy("toy.greedy");
+    d.operands = toy_pair;
+    d.meaning = Composite<A>{toy_product};
+    d.vjp = Vjp<A>{toy_greedy_vjp};
+    d.jvp = Derived{};
+    d.batch = Derived{};
+    d.shard = Derived{};
+    d.samples = toy_pairs;
+    return d;
+  }();
+  EXPECT_EQ(failed_kinds(checked(def)), (Kinds{"gradient", "gradient"}));
 }
 
 TEST(ConformanceToys, WrongJvp) {
@@ -65,15 +81,45 @@ TEST(ConformanceToys, WrongBatch) {
     d.vjp = Derived{};
     d.jvp = Derived{};
     d.batch = toy_forgetful_batch;
+    d.shard = Derived{};
+    d.samples = toy_ones;
     return d;
   }();
   EXPECT_EQ(failed_kinds(checked(def)), Kinds{"batch"});
+}
+
+TEST(ConformanceToys, WrongShard) {
+  static const OpDef<A> cut = [] {  // Reversed: each part is, but not their order.
+    auto d = toy("toy.shard");
+    d.samples = toy_ones;
+    d.meaning = Composite<A>{toy_reverse};
+    d.vjp = Derived{};
+    d.jvp = Derived{};
+    d.batch = Derived{};
+    return d;
+  }();
+  EXPECT_EQ(failed_kinds(checked(cut)), Kinds{"shard"});
+  static const OpDef<A> lists = [] {
+    auto d = toy("toy.shard_lists");
+    d.shard = [](const A&, const Signature&) { return ShardRule{{{}}, {{0}}, {{0}}}; };
+    return d;
+  }();
+  EXPECT_EQ(failed_kinds(checked(lists)), Kinds{"shard"});
 }
 
 TEST(ConformanceToys, WrongLiteral) {
   static const OpDef<A> def = [] {
     auto d = toy("toy.literal");
     d.samples = toy_wrong_literal;
+    return d;
+  }();
+  EXPECT_EQ(failed_kinds(checked(def)), Kinds{"literal"});
+}
+
+TEST(ConformanceToys, NoResultStated) {
+  static const OpDef<A> def = [] {
+    auto d = toy("toy.silent");
+    d.samples = toy_stating_nothing;
     return d;
   }();
   EXPECT_EQ(failed_kinds(checked(def)), Kinds{"literal"});

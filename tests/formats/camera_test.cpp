@@ -58,6 +58,18 @@ TEST(Camera, WhatNoRayReachesHasNone) {
   EXPECT_FALSE(wide.ray({1.58, 0}));  // more than a quarter turn
 }
 
+TEST(Camera, ResizedSeesTheSameRays) {
+  for (const CameraModel m : {CameraModel::simple_pinhole, CameraModel::pinhole}) {
+    const Camera c = example_camera(m), half = resized(c, 320, 60);
+    EXPECT_EQ(half.model, CameraModel::pinhole);
+    EXPECT_EQ(half.id, c.id);
+    const Point2 whole = Lens(c).pixel({0.1, -0.2}), part = Lens(half).pixel({0.1, -0.2});
+    EXPECT_NEAR(part[0], whole[0] * 320 / 640, 1e-12);
+    EXPECT_NEAR(part[1], whole[1] * 60 / 480, 1e-12);
+  }
+  expect_error<ArgumentError>([] { resized(example_camera(CameraModel::opencv), 10, 10); }, "OPENCV is not resized");
+}
+
 TEST(Camera, Refusals) {
   Camera c{7, CameraModel::pinhole, 10, 10, {1, 1, 5, 5}};
   EXPECT_NO_THROW(check(c));
@@ -67,6 +79,11 @@ TEST(Camera, Refusals) {
   expect_error<ArgumentError>([&] { Lens{c}; }, "a focal length must be positive");
   c.parameters = {1, 1, std::numeric_limits<double>::infinity(), 5};
   expect_error<ArgumentError>([&] { check(c); }, "not finite");
+  for (const std::vector<double>& singular :
+       {std::vector<double>{1e-300, 1, 5, 5}, {1, 1e-39, 5, 5}, {1e39, 1, 5, 5}, {1, 1, -1e300, 5}, {1, 1, 5, 1e39}}) {
+    c.parameters = singular;
+    expect_error<ArgumentError>([&] { check(c); }, "camera 7 (PINHOLE): its intrinsics are singular in f32");
+  }
   c = {7, CameraModel::pinhole, 0, 10, {1, 1, 5, 5}};
   expect_error<ArgumentError>([&] { check(c); }, "a size of 0 x 10 pixels");
 }

@@ -67,6 +67,7 @@ TEST(CamerasJson, Refusals) {
     refused(with(key, nullptr), (std::string("[0] has no '") + key + "'").c_str());
   refused(with("width", 0.5), "[0]: width must be a whole number of pixels");
   refused(with("fx", 0), "focal");
+  refused(with("fx", 1e-300), "[0]: camera 1 (PINHOLE): its intrinsics are singular");
   refused(with("fx", "long"), "[0]: fx must be a number");
   refused(with("img_name", 3), "[0]: img_name must be a string");
   refused(with("position", {1, 2}), "[0]: position must have 3 numbers");
@@ -85,9 +86,15 @@ TEST(ReconstructionFile, TellsTheFormatByWhatIsThere) {
   EXPECT_EQ(read_reconstruction(splat_data("transforms.json")).images.size(), images);
   write_colmap(temp / "project/sparse/0", read_colmap(splat_data("colmap_binary")), ColmapEncoding::text);
   EXPECT_EQ(read_reconstruction(temp / "project").images.size(), images);
+  EXPECT_EQ(locate_reconstruction(temp / "project"), temp / "project/sparse/0");
+  std::filesystem::create_directories(temp / "nerf");
+  std::filesystem::copy_file(splat_data("transforms.json"), temp / "nerf/transforms.json");
+  EXPECT_EQ(locate_reconstruction(temp / "nerf"), temp / "nerf/transforms.json");
+  EXPECT_EQ(read_reconstruction(temp / "nerf").images.size(), images);
   std::filesystem::create_directories(temp / "empty");
-  expect_error<ArgumentError>([&] { read_reconstruction(temp / "empty"); }, "holds a COLMAP model");
-  expect_error<ArgumentError>([&] { read_reconstruction(temp / "x.txt"); }, "cameras are read from");
+  for (const char* name : {"empty", "x.txt"})
+    expect_error<ArgumentError>([&] { read_reconstruction(temp / name); }, "names no cameras: expected");
+  expect_error<FormatError>([&] { read_reconstruction(temp / "x.json"); }, "cannot open");
 }
 
 }  // namespace

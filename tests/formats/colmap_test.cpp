@@ -155,6 +155,8 @@ TEST(Colmap, TextRefusals) {
   refused(&Files::cameras, "1 PINHOLE 4 3 2 2 2\n", "expected a parameter", "m/cameras.txt");
   refused(&Files::cameras, "1 PINHOLE 4 3 2 2 2 1 5\n", "expected the end of the line after a camera", "m/cameras.txt");
   refused(&Files::cameras, "1 PINHOLE 4 3 0 2 2 1\n", "a focal length must be positive", "m/cameras.txt");
+  refused(&Files::cameras, "1 PINHOLE 4 3 1e-300 2 2 1\n", "camera 1 (PINHOLE): its intrinsics are singular",
+          "m/cameras.txt");
   refused(&Files::cameras, "1 PINHOLE 4 0 1 2 2 1\n", "a size of 4 x 0", "m/cameras.txt");
   refused(&Files::cameras, "1 PINHOLE 4 3 2 2 2 nan\n", "a parameter is not finite", "m/cameras.txt");
   refused(&Files::cameras, "-1 PINHOLE 4 3 2 2 2 1\n", "camera id -1 is not within", "m/cameras.txt");

@@ -83,6 +83,10 @@ TEST(DotSplat, QuaternionsWithoutDirectionBecomeZero) {
 
 TEST(DotSplat, Refusals) {
   expect_error<FormatError>([] { parse_dot_splat(std::string(33, '\0'), "x.splat"); }, "but 1 are left at the end");
+  for (std::size_t cut = 1; cut < 96; ++cut) {  // Cut anywhere but between Gaussians, of which no file tells the count.
+    if (cut % 32 == 0) continue;
+    EXPECT_THROW(parse_dot_splat(std::string(cut, '\0'), "x.splat"), FormatError) << cut;
+  }
   try {
     parse_dot_splat(std::string(95, '\0'), "x.splat");
     ADD_FAILURE();

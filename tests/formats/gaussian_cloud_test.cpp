@@ -46,6 +46,16 @@ TEST(GaussianCloud, SummaryCountsWhatCannotBeDrawn) {
   EXPECT_FLOAT_EQ(s.smallest_scale, std::exp(-2.0f));
   EXPECT_DOUBLE_EQ(s.mean_opacity, (0.5 + 1 + 0.5) / 3);
   EXPECT_EQ(summarize(GaussianCloud{}).upper, (std::array<float, 3>{0, 0, 0}));
+  // What draws refuses them with the first one's place.
+  expect_error<ArgumentError>([&] { check_finite(c); },
+                              "Gaussian 1 of 6 has a NaN or an infinity in its means (not finite are 3)");
+  mean[3] = 0;
+  expect_error<ArgumentError>([&] { check_finite(c); }, "Gaussian 2 of 6 has a NaN or an infinity in its sh");
+  c.sh.as_mutable<float>()[2 * 12] = 0;
+  expect_error<ArgumentError>([&] { check_finite(c); },
+                              "Gaussian 5 of 6 has a NaN or an infinity in its opacity_logits");
+  c.opacity_logits.as_mutable<float>()[5] = 0;
+  EXPECT_NO_THROW(check_finite(c));
 }
 
 TEST(GaussianCloud, SelectionsKeepEveryArray) {
@@ -75,6 +85,12 @@ TEST(GaussianCloud, RegionsIncludeTheirLimits) {
   EXPECT_EQ(inside_box(c, {1, 1, 1}, {0, 0, 0}), Indices{});
   EXPECT_EQ(inside_sphere(c, {0, 0, 0}, 3), (Indices{0, 1}));
   EXPECT_EQ(inside_sphere(c, {3, 0, 0.5f}, 0), Indices{2});
+  EXPECT_EQ(inside_sphere(c, {0, 0, 0}, infinity), (Indices{0, 1, 2}));
+  for (const float radius : {-1.0f, nan})
+    expect_error<ArgumentError>([&] { inside_sphere(c, {0, 0, 0}, radius); }, "a sphere of radius");
+  c.opacity_logits.as_mutable<float>()[1] = nan;  // Inside, and yet not to be drawn.
+  EXPECT_EQ(inside_box(c, {0, 0, 0}, {1, 2, 2}), Indices{0});
+  EXPECT_EQ(inside_sphere(c, {0, 0, 0}, 3), Indices{0});
 }
 
 TEST(GaussianFile, TheSuffixTellsTheFormat) {

@@ -10,7 +10,7 @@
 
 namespace rlx::formats::testing {
 
-inline std::string splat_data(std::string_view name) { return RLX_SOURCE_DIR "/tests/data/splat/" + std::string(name); }
+using places::splat_data;
 
 /// Means within 3, log scales -7 to 0, coefficients within 0.8.
 inline GaussianCloud random_cloud(std::int64_t count, int degree, unsigned seed = 1) {

@@ -11,12 +11,11 @@
 #include <string>
 #include <string_view>
 
+#include "places.hpp"
+
 namespace rlx::formats::testing {
 
-inline std::string shared_folder() {
-  const char* set = std::getenv("RLX_SHARED");
-  return set ? set : RLX_SOURCE_DIR "/../shared";
-}
+inline std::string shared_folder() { return places::shared(); }
 
 /// Skips the test, naming the folder, where `path` below the shared folder is absent.
 #define RLX_NEED_SHARED(path)                                   \

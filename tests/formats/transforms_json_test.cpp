@@ -159,6 +159,7 @@ TEST(TransformsJson, Refusals) {
       {document(R"("w": 8.5, "h": 6, "fl_x": 1,)"), "must be whole numbers of pixels"},
       {document(R"("w": 8, "h": -6, "fl_x": 1,)"), "must be whole numbers of pixels"},
       {document(R"("w": 8, "h": 6, "fl_x": -1,)"), "a focal length must be positive"},
+      {document(R"("w": 8, "h": 6, "fl_x": 1e-300,)"), "frames[0]: camera 1 (PINHOLE): its intrinsics are singular"},
       {document(R"("w": 8, "h": 6, "fl_x": "1",)"), "frames[0]: fl_x must be a number"},
       {document(R"("w": 8, "h": 6, "camera_angle_x": 4,)"), "camera_angle_x must be within 0 to pi"},
       {document(size + R"("camera_model": "EQUIRECTANGULAR",)"), "'EQUIRECTANGULAR' is not supported"},

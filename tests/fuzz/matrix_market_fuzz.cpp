@@ -1,4 +1,5 @@
-// Any text either parses to a matrix that satisfies its promises, or is a FormatError, or too large for the memory there is.
+// Any text either parses to a matrix that satisfies its promises, or is a FormatError, or too large for the memory
+// there is.
 #include <rlx/formats/matrix_market.hpp>
 #include <rlx/ir/error.hpp>
 

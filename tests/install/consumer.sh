@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the built tree into an empty folder, then builds and runs a consumer by find_package and by pkg-config. The
-# consumer's programs are the examples of README.md, each a block of C++ of at most ten lines.
+# consumer's programs are the examples of README.md, each a block of C++ of at most ten lines, and those of examples/.
 # consumer.sh SOURCE BUILD COMPILER
 set -euo pipefail
 source=$1
@@ -20,6 +20,12 @@ for example in "${examples[@]}"; do
   ((lines <= 10)) || fail "README.md has an example of $lines lines, expected at most 10"
 done
 
+printed+=('largest error 1\.[0-9]e-04$' 'conductivities 2\.000 and 0\.500$')
+examples+=("$source"/examples/{implicit_heat,two_materials}.cpp)
+for example in "$source"/examples/*.cpp; do
+  [[ " ${examples[*]} " == *" $example "* ]] || fail "nobody says what $example prints"
+done
+
 # Somebody else's project: nothing of the source tree but the consumer's own files.
 cp "$source"/tests/install/{CMakeLists.txt,graph.cpp} "$work"
 cmake -S "$work" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_CXX_COMPILER="$compiler" -DEXAMPLES="$(IFS=";"; echo "${examples[*]}")" >"$work/configure.log" ||
@@ -30,8 +36,9 @@ cd "$work"
 "$work/prefix/bin/rlx" splat capture --random 100 -o "$work/made" --views 1 --size 16x16
 cp made/scene.ply scene.ply  # The examples find it where they run.
 for i in "${!printed[@]}"; do
-  "$work/build/example$((i + 1))" | tee "$work/out"
-  grep -q "${printed[i]}" "$work/out" || fail "example $((i + 1)) of README.md printed something else"
+  example=$(basename "${examples[i]}" .cpp)
+  "$work/build/$example" | tee "$work/out"
+  grep -q "${printed[i]}" "$work/out" || fail "$example printed something else"
 done
 
 pc=$(find "$work/prefix" -name rlx.pc)

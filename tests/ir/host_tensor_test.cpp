@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "special_values.hpp"
+
 namespace rlx {
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity();
-const double nan_value = std::numeric_limits<double>::quiet_NaN();
 using Dims = std::vector<std::int64_t>;
 
 TEST(HostTensor, IsZeroFilledAndAligned) {

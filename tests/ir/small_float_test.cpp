@@ -11,15 +11,14 @@
 #include <string>
 #include <utility>
 
+#include "special_values.hpp"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 namespace rlx {
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
-const double nan_value = std::numeric_limits<double>::quiet_NaN();
 
 std::uint32_t bits_of(DType t, double v) {
   return t == DType::f16 ? f16_bits(v) : t == DType::bf16 ? bf16_bits(v) : f8_bits(t, v);

@@ -12,7 +12,7 @@
 namespace rlx {
 namespace {
 
-const Dim n = Dim::symbol("n");
+const Dim dim_n = Dim::symbol("n");
 
 TensorType with_layout(TensorType t, Layout l) {
   t.layout = std::make_shared<const Layout>(std::move(l));
@@ -28,9 +28,9 @@ TensorType in_space(TensorType t, Space s) {
 }
 
 const std::pair<Type, std::string> printed[] = {
-    {f32({2, n}), "f32[2,n]"},
+    {f32({2, dim_n}), "f32[2,n]"},
     {f32({}), "f32[]"},
-    {tensor(DType::f8e4m3fnuz, {n * 2 + 1, floordiv(n, 2)}), "f8e4m3fnuz[2*n+1,floordiv(n, 2)]"},
+    {tensor(DType::f8e4m3fnuz, {dim_n * 2 + 1, floordiv(dim_n, 2)}), "f8e4m3fnuz[2*n+1,floordiv(n, 2)]"},
     {boolean({0}), "bool[0]"},
     {in_space(f32({8}), Space::device), "f32[8]@device"},
     {with_layout(f32({2, 3}), {{0, 1}}), "f32[2,3]{layout=(0,1)}"},
@@ -39,14 +39,15 @@ const std::pair<Type, std::string> printed[] = {
     {with_layout(f32({}), {{}}), "f32[]{layout=()}"},
     {quantized(tensor(DType::i8, {4}), {{0.1}, {-3}}), "i8[4]{scales=(0.1),zero_points=(-3)}"},
     {quantized(tensor(DType::i4, {2, 3}), {{0.5, 1e-300}, {}, 0}), "i4[2,3]{scales=(0.5,1e-300),axis=0}"},
-    {quantized(tensor(DType::u8, {n}), {{}, {}, -1, "q4_k"}), "u8[n]{block=q4_k}"},
-    {quantized(tensor(DType::u8, {n}), {{}, {}, -1, "odd \"name\"\n"}), "u8[n]{block=\"odd \\\"name\\\"\\x0a\"}"},
-    {quantized(tensor(DType::u8, {n}), {}), "u8[n]{scales=()}"},
+    {quantized(tensor(DType::u8, {dim_n}), {{}, {}, -1, "q4_k"}), "u8[n]{block=q4_k}"},
+    {quantized(tensor(DType::u8, {dim_n}), {{}, {}, -1, "odd \"name\"\n"}), "u8[n]{block=\"odd \\\"name\\\"\\x0a\"}"},
+    {quantized(tensor(DType::u8, {dim_n}), {}), "u8[n]{scales=()}"},
     {with_layout(quantized(tensor(DType::i8, {4, 4}), {{2}, {1}}), {{0, 1}}),
      "i8[4,4]{layout=(0,1),scales=(2),zero_points=(1)}"},
-    {SparseType{SparseFormat::csr, DType::f64, DType::i32, {n, n}, Dim::symbol("nnz")}, "csr<f64,i32>[n,n]{nnz}"},
-    {SparseType{SparseFormat::bsr, DType::c128, DType::i64, {4, n * 2}, n * 3}, "bsr<c128,i64>[4,2*n]{3*n}"},
-    {ResourceType{"sparse_lu", "umfpack", DType::f64, {n, n}}, "resource<sparse_lu,umfpack,f64>[n,n]"},
+    {SparseType{SparseFormat::csr, DType::f64, DType::i32, {dim_n, dim_n}, Dim::symbol("nnz")},
+     "csr<f64,i32>[n,n]{nnz}"},
+    {SparseType{SparseFormat::bsr, DType::c128, DType::i64, {4, dim_n * 2}, dim_n * 3}, "bsr<c128,i64>[4,2*n]{3*n}"},
+    {ResourceType{"sparse_lu", "umfpack", DType::f64, {dim_n, dim_n}}, "resource<sparse_lu,umfpack,f64>[n,n]"},
     {ResourceType{"communicator", "", DType::f32, {}}, "resource<communicator,f32>[]"},
     {ResourceType{"f64", "f32", DType::f16, {1}}, "resource<f64,f32,f16>[1]"},
     {ResourceType{"", "a b,c>", DType::f64, {}}, "resource<\"\",\"a b,c>\",f64>[]"},
@@ -66,7 +67,7 @@ TEST(Type, RoundTrips) {
 TEST(Type, EveryElementTypeAndSpaceRoundTrips) {
   for (int d = 0; d < dtype_count; ++d)
     for (int s = 0; s <= static_cast<int>(Space::flash); ++s) {
-      const Type t = in_space(tensor(static_cast<DType>(d), {n, 3}), static_cast<Space>(s));
+      const Type t = in_space(tensor(static_cast<DType>(d), {dim_n, 3}), static_cast<Space>(s));
       EXPECT_TRUE(parse_type(to_string(t)) == t) << to_string(t);
     }
   for (int f = 0; f <= static_cast<int>(SparseFormat::ell); ++f)
@@ -86,7 +87,7 @@ TEST(Type, DoublesRoundTripExactly) {
 
 TEST(Type, ParsesWithSpaces) {
   EXPECT_TRUE(parse_type(" f32[ 2 , n ]@device{ layout = ( 1 , 0 ) } ") ==
-              Type(with_layout(in_space(f32({2, n}), Space::device), {{1, 0}})));
+              Type(with_layout(in_space(f32({2, dim_n}), Space::device), {{1, 0}})));
   EXPECT_TRUE(parse_type("resource < lu , f64 > [ ]") == Type(ResourceType{"lu"}));
 }
 
@@ -176,17 +177,17 @@ TEST(Type, EqualityComparesWhatPointersHold) {
   EXPECT_FALSE(quantized(f32({2}), {{1}}) == quantized(f32({2}), {{2}}));
   EXPECT_FALSE(in_space(f32({2}), Space::host) == f32({2}));
   EXPECT_FALSE(f32({2}) == f64({2}));
-  EXPECT_FALSE(f32({2}) == f32({n}));
+  EXPECT_FALSE(f32({2}) == f32({dim_n}));
 }
 
 TEST(Type, SubstitutesAndKnowsConstants) {
-  const Type sparse = SparseType{SparseFormat::csr, DType::f64, DType::i32, {4, 4}, n};
+  const Type sparse = SparseType{SparseFormat::csr, DType::f64, DType::i32, {4, 4}, dim_n};
   EXPECT_FALSE(is_constant(sparse));
   EXPECT_EQ(to_string(substitute(sparse, {{"n", 7}})), "csr<f64,i32>[4,4]{7}");
   EXPECT_TRUE(is_constant(substitute(sparse, {{"n", 7}})));
-  const Type tensor_type = with_layout(f32({n, 2}), {{0, 1}});
+  const Type tensor_type = with_layout(f32({dim_n, 2}), {{0, 1}});
   EXPECT_EQ(to_string(substitute(tensor_type, {{"n", 3}})), "f32[3,2]{layout=(0,1)}");
-  EXPECT_FALSE(is_constant(Type(ResourceType{"lu", "", DType::f64, {n}})));
+  EXPECT_FALSE(is_constant(Type(ResourceType{"lu", "", DType::f64, {dim_n}})));
   EXPECT_TRUE(is_constant(Type(TokenType{})));
   EXPECT_TRUE(substitute(TokenType{}, {}) == Type(TokenType{}));
 }

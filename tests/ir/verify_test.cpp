@@ -10,7 +10,7 @@
 namespace rlx {
 namespace {
 
-const Registry& ops() {
+const Registry& verify_registry() {
   static const Registry r = toy::registry();
   return r;
 }
@@ -36,7 +36,7 @@ graph main(%0 "x": f32[2], %1 "y": f32[2]) symbols(n) {
 // constant 2, negs 3 and 4; regions 1 and 2.
 
 TEST(Verify, AcceptsAtEveryLevel) {
-  const Graph g = parse(good, ops());
+  const Graph g = parse(good, verify_registry());
   for (Level l : {Level::hir, Level::mir, Level::lir}) verify(g, l);
   verify(Graph(), Level::hir);
 }
@@ -101,20 +101,26 @@ TEST(Verify, RefusesWhatBreaksARule) {
       {"structure", "the attributes are of another operator", [](Graph& g) { g.node(2).attrs = AnyAttrs(); }},
   };
   for (const Broken& c : cases)
-    for (Level l : {Level::hir, Level::mir, Level::lir}) expect_refusal(c, parse(good, ops()), l);
+    for (Level l : {Level::hir, Level::mir, Level::lir}) expect_refusal(c, parse(good, verify_registry()), l);
+}
+
+TEST(Verify, BuffersBelongToLir) {
+  const Broken input{"level", "input %1 is a buffer, f32[2]@device",
+                     [](Graph& g) { g.set_type(1, TensorType{DType::f32, {2}, Space::device}); }};
+  for (Level l : {Level::hir, Level::mir}) expect_refusal(input, parse(good, ops()), l);
 }
 
 TEST(Verify, RegionsAreClosedBelowLir) {
   const Broken capture{"closed", "%2 is of an outer region", [](Graph& g) { g.node(3).operands = {2}; }};
-  expect_refusal(capture, parse(good, ops()), Level::hir);
-  expect_refusal(capture, parse(good, ops()), Level::mir);
-  Graph g = parse(good, ops());
+  expect_refusal(capture, parse(good, verify_registry()), Level::hir);
+  expect_refusal(capture, parse(good, verify_registry()), Level::mir);
+  Graph g = parse(good, verify_registry());
   capture.breaks(g);
   verify(g, Level::lir);
 }
 
 Graph of_body(const std::string& body) {
-  return parse("rlx 1\ngraph main(%x: f32[2]) {\n" + body + "\nreturn }", ops());
+  return parse("rlx 1\ngraph main(%x: f32[2]) {\n" + body + "\nreturn }", verify_registry());
 }
 
 TEST(Verify, RecordsBelongToMir) {
@@ -138,7 +144,7 @@ TEST(Verify, LirOperatorsStayInLir) {
 }
 
 TEST(Verify, NodesOutsideAllRegionsAreIgnored) {
-  Graph g = parse(good, ops());
+  Graph g = parse(good, verify_registry());
   g.reserve_node();
   g.add_region(0);
   verify(g, Level::hir);
@@ -148,7 +154,7 @@ TEST(Verify, NestingIsLimited) {
   Graph g;
   RegionId r = Graph::top;
   for (int i = 0; i <= max_nesting; ++i) {
-    const NodeId n = g.add_node(r, {.op = ops().find("toy.neg")}, {});
+    const NodeId n = g.add_node(r, {.op = verify_registry().find("toy.neg")}, {});
     g.node(n).regions = {g.add_region(n)};
     r = g.node(n).regions[0];
   }

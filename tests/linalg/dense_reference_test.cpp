@@ -8,8 +8,6 @@
 namespace rlx::linalg::testing {
 namespace {
 
-constexpr double unit_roundoff = 1.1102230246251565e-16;
-
 class DenseReference : public ::testing::TestWithParam<std::string> {};
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(DenseReference);
 /// The cases with a regular square matrix; the others are of least squares.

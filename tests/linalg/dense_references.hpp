@@ -30,7 +30,7 @@ std::vector<T> vector(const json& list) {
 }
 
 inline json load_case(const std::string& name) {
-  std::ifstream file(shared_folder() / "reference/linalg/dense" / (name + ".json"));
+  std::ifstream file(places::shared() / "reference/linalg/dense" / (name + ".json"));
   return json::parse(file);
 }
 

@@ -9,11 +9,11 @@
 namespace rlx::linalg::testing {
 namespace {
 
-constexpr double unit_roundoff = 1.1102230246251565e-16, useless = 0.1;
+constexpr double useless = 0.1;
 
 TEST(ForwardErrors, StayWithinTheConditionOrAreCounted) {
   const std::vector<std::string> names = names_in("reference/linalg/sparse", ".safetensors");
-  if (names.empty()) GTEST_SKIP() << "no folder " << shared_folder();
+  if (names.empty()) GTEST_SKIP() << "no folder " << places::shared();
   std::vector<std::string> backward_only;
   std::size_t checked = 0, refused = 0;
   for (const std::string& name : names)

@@ -66,7 +66,7 @@ TEST(MatrixTraits, NegativeDefiniteGoesToLu) {
 }
 
 /// A grid of k^dimension points with the 3, 5 or 7-point Laplacian.
-OwnedCsr<double> grid(std::int64_t k, int dimension) {
+OwnedCsr<double> laplacian(std::int64_t k, int dimension) {
   std::int64_t n = 1;
   for (int d = 0; d < dimension; ++d) n *= k;
   OwnedCsr<double> m{n, n, {0}, {}, {}};
@@ -86,18 +86,18 @@ OwnedCsr<double> grid(std::int64_t k, int dimension) {
 }
 
 TEST(ChooseMethod, TakesConjugateGradientsForLargeSolidMeshesOnly) {
-  const MatrixTraits solid = traits(grid(60, 3));
+  const MatrixTraits solid = traits(laplacian(60, 3));
   EXPECT_GT(solid.dimension, 2.2);
   EXPECT_EQ(choose_method(solid).method, SolveMethod::cg) << choose_method(solid).reason;
-  const MatrixTraits plane = traits(grid(460, 2));
+  const MatrixTraits plane = traits(laplacian(460, 2));
   EXPECT_LT(plane.dimension, 2.0);
   EXPECT_GT(plane.dimension, 1.5);
   EXPECT_EQ(choose_method(plane).method, SolveMethod::cholesky) << choose_method(plane).reason;
-  EXPECT_EQ(choose_method(traits(grid(20, 3))).method, SolveMethod::cholesky);
+  EXPECT_EQ(choose_method(traits(laplacian(20, 3))).method, SolveMethod::cholesky);
 }
 
 TEST(ChooseMethod, OnTheSharedMatrices) {
-  if (names_in("data/matrices", ".mtx").empty()) GTEST_SKIP() << "no folder " << shared_folder();
+  if (names_in("data/matrices", ".mtx").empty()) GTEST_SKIP() << "no folder " << places::shared();
   const auto choose = [](const std::string& name) {
     return std::visit([](const auto& a) { return choose_method(traits(a)); }, load_matrix(name));
   };

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <complex>
-#include <cstdlib>
 #include <filesystem>
 #include <rlx/formats/matrix_market.hpp>
 #include <rlx/formats/safetensors.hpp>
@@ -15,20 +14,19 @@
 
 #include <rlx/linalg/csr_view.hpp>
 
+#include "places.hpp"
+
 namespace rlx::linalg::testing {
 
 namespace fs = std::filesystem;
 
-inline fs::path shared_folder() {
-  if (const char* given = std::getenv("RLX_SHARED")) return given;
-  return fs::path(RLX_SOURCE_DIR) / ".." / "shared";
-}
+constexpr double unit_roundoff = 0x1p-53;  ///< Of f64.
 
 /// Names of the files of a folder of shared/ with an ending, without it; empty where the folder is not there.
 inline std::vector<std::string> names_in(const std::string& folder, const std::string& ending) {
   std::vector<std::string> names;
   std::error_code missing;
-  for (const auto& file : fs::directory_iterator(shared_folder() / folder, missing))
+  for (const auto& file : fs::directory_iterator(places::shared() / folder, missing))
     if (file.path().extension() == ending) names.push_back(file.path().stem());
   std::sort(names.begin(), names.end());
   return names;
@@ -70,7 +68,7 @@ using AnyCsr = std::variant<OwnedCsr<double>, OwnedCsr<std::complex<double>>>;
 
 inline AnyCsr load_matrix(const std::string& name) {
   const formats::CsrMatrix m =
-      formats::read_matrix_market_csr((shared_folder() / "data/matrices" / (name + ".mtx")).string());
+      formats::read_matrix_market_csr((places::shared() / "data/matrices" / (name + ".mtx")).string());
   if (m.values.dtype() == DType::c128) return owned<std::complex<double>>(m);
   return owned<double>(m);
 }
@@ -89,7 +87,7 @@ std::vector<T> numbers(const HostTensor& tensor) {
 }
 
 inline formats::SafeTensors load_solutions(const std::string& name) {
-  return formats::load_safetensors((shared_folder() / "reference/linalg/sparse" / (name + ".safetensors")).string());
+  return formats::load_safetensors((places::shared() / "reference/linalg/sparse" / (name + ".safetensors")).string());
 }
 
 /// |x - y| / |y| in the max norm.

@@ -18,7 +18,6 @@ namespace rlx::linalg::testing {
 namespace {
 
 using c128 = std::complex<double>;
-constexpr double unit_roundoff = 1.1102230246251565e-16;
 
 template <class T>
 void check_solutions(const std::string& name, const OwnedCsr<T>& a, const SparseFactor<T>& factor) {
@@ -112,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(Shared, SingularMatrix,
                          test_name);
 
 TEST_P(SingularMatrix, IsRefused) {
-  if (!fs::exists(shared_folder() / "data/matrices")) GTEST_SKIP() << "no folder " << shared_folder();
+  if (!fs::exists(places::shared() / "data/matrices")) GTEST_SKIP() << "no folder " << places::shared();
   static const std::set<std::string> numerically = {"q2q1_9x9", "neumann_20"};
   std::visit(
       [&]<class T>(const OwnedCsr<T>& a) {
@@ -159,7 +158,7 @@ TEST(SparseLu, NamesTheZeroPivot) {
 }
 
 TEST(SparseLu, ChoosesTheFasterLibrary) {
-  if (names_in("data/matrices", ".mtx").empty()) GTEST_SKIP() << "no folder " << shared_folder();
+  if (names_in("data/matrices", ".mtx").empty()) GTEST_SKIP() << "no folder " << places::shared();
   for (const auto& [name, provider] : {std::pair{"circuit_2000", "klu"},
                                        {"oscil_dcop_15", "klu"},
                                        {"big", "klu"},
@@ -185,7 +184,7 @@ TEST(SparseCholesky, RefusesWithTheIndex) {
     EXPECT_EQ(error.op(), "linalg.sparse_cholesky");
     EXPECT_EQ(error.info(), 3) << error.what();
   }
-  if (names_in("data/matrices", ".mtx").empty()) GTEST_SKIP() << "no folder " << shared_folder();
+  if (names_in("data/matrices", ".mtx").empty()) GTEST_SKIP() << "no folder " << places::shared();
   for (const std::string name :
        {"calore1", "hofstadter_20", "commanche_dual", "sherman1", "stokes_16", "q2q1_9x9", "tiny_1x1"})
     std::visit(
@@ -253,7 +252,7 @@ TEST(SparseFactor, TakesManyRightSidesWideIndicesAndSharedMemory) {
 }
 
 TEST(SparseFactor, WideIndicesGiveTheSameFactors) {
-  if (names_in("data/matrices", ".mtx").empty()) GTEST_SKIP() << "no folder " << shared_folder();
+  if (names_in("data/matrices", ".mtx").empty()) GTEST_SKIP() << "no folder " << places::shared();
   for (const std::string name : {"west0067", "young1c", "poisson3d_12_stretch"})
     std::visit(
         [&]<class T>(const OwnedCsr<T>& a) {
@@ -284,7 +283,7 @@ TEST(SparseFactor, KnowsWithAFewSolvesThatAMatrixIsRegular) {
   EXPECT_GT(sparse_cholesky(good.view())->rcond_at_least(), 1e-6);
   EXPECT_LT(sparse_lu(poor.view())->rcond_at_least(), 1e-10);
   // Condition 6e6 of 4929 rows: one solve leaves it open, four do not.
-  if (names_in("data/matrices", ".mtx").empty()) GTEST_SKIP() << "no folder " << shared_folder();
+  if (names_in("data/matrices", ".mtx").empty()) GTEST_SKIP() << "no folder " << places::shared();
   EXPECT_GE(sparse_lu(std::get<OwnedCsr<double>>(load_matrix("gemat12")).view())->rcond_at_least(), 1e-10);
 }
 

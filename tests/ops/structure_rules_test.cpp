@@ -288,9 +288,10 @@ TEST(Structure, BatchingEqualsSingleCalls) {
           ASSERT_EQ(to_string(type_of(got[k])), to_string(type_of(HostValue(w)))) << "mask " << mask;
           const Reals a = elements(got[k]), e = elements(w);
           for (std::size_t i = 0; i < a.size(); ++i)
-            if (!same(a[i], e[i]))
+            if (!same(a[i], e[i])) {
               EXPECT_NEAR(a[i], e[i], 8 * conformance::unit_of(w.dtype()) * std::max(1.0, std::fabs(e[i])))
                   << "mask " << mask << ", result " << k << "[" << i << "]";
+            }
         }
       }
   });

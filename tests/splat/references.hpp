@@ -16,14 +16,13 @@
 #include <string>
 #include <vector>
 
+#include "places.hpp"
+
 namespace rlx::splat::testing {
 
 namespace fs = std::filesystem;
 
-inline fs::path reference_folder() {
-  const char* given = std::getenv("RLX_SHARED");
-  return (given ? fs::path(given) : fs::path(RLX_SOURCE_DIR) / ".." / "shared") / "reference" / "splat";
-}
+inline fs::path reference_folder() { return places::shared() / "reference" / "splat"; }
 
 /// One of the files; a test that needs it is skipped by its name where it is not there.
 class Reference {

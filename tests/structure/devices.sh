@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Outside backends/ and the kernels/<device>/ folders of families, nothing names a device: no quoted name of one in library
-# sources. The program may have a default, and names in comments and documentation are free.
+# sources. Names in comments and documentation are free.
 set -euo pipefail
 cd "$1"
 mapfile -t devices < <(sed -nE 's/^add_subdirectory\(([a-z0-9_]+)\).*/\1/p' backends/CMakeLists.txt)
@@ -10,12 +10,7 @@ devices=($(printf '%s\n' "${devices[@]}" | grep -vxE 'null|reference'))
 names=$(IFS='|'; echo "${devices[*]}")
 wrong=0
 while IFS= read -r hit; do
-  file=${hit%%:*}
   code=${hit#*:*:}
-  case $file in
-    # A default that a caller can change.
-    linalg/include/rlx/linalg/solver.hpp|src/cli/*) continue ;;
-  esac
   [[ $code =~ ^[[:space:]]*// ]] && continue
   code=${code%%//*}
   grep -qE "\"($names)\"" <<<"$code" || continue

@@ -139,8 +139,9 @@ TEST(ControlFlow, ScanKeepsNoStateThatItsReverseDoesNotNeed) {
   const Graph g = vjp(f, registry());
   ASSERT_EQ(count_of(g, "scan"), 2u);
   for (NodeId n : g.region(Graph::top).nodes)
-    if (g.node(n).op->name() == "scan" && g.node(n).operands.size() == 2)
+    if (g.node(n).op->name() == "scan" && g.node(n).operands.size() == 2) {
       EXPECT_EQ(g.node(n).results.size(), 1u) << print(g);
+    }
 }
 
 TEST(ControlFlow, IfRunsTheChosenBranch) {

@@ -94,7 +94,7 @@ TEST(Simplify, DeadStateOfLoopsGoes) {
   });
   EXPECT_EQ(count_of(g, "sin") + count_of(g, "exp"), 0u);
   for (NodeId n : g.region(Graph::top).nodes)
-    if (g.node(n).op->name() == "scan") EXPECT_EQ(g.node(n).results.size(), 1u);
+    if (g.node(n).op->name() == "scan") { EXPECT_EQ(g.node(n).results.size(), 1u); }
   EXPECT_EQ(run(g, {{1}, {2}, {1, 2, 3, 4}})[0], (Doubles{11}));
 }
 

@@ -1,3 +1,4 @@
+// Launches of the dense factorizations and solves: LAPACK on the memory of an instance's operands.
 #pragma once
 #include <rlx/compile/target.hpp>
 

@@ -1,3 +1,4 @@
+// Launches of the sparse factorizations and solves: the plug-in's, on csr arrays and resources.
 #pragma once
 #include <rlx/compile/target.hpp>
 

@@ -2,6 +2,7 @@
 #include "api/conformance/checks.hpp"
 #include "api/conformance/compare.hpp"
 #include "api/conformance/fill.hpp"
+#include "api/conformance/pieces.hpp"
 
 #include <rlx/transform/vmap.hpp>
 
@@ -14,35 +15,18 @@ namespace {
 constexpr std::size_t members = 3;
 using Axes = std::vector<int>;
 
-void copy_element(HostTensor& to, std::int64_t i, const HostTensor& from, std::int64_t j) {
-  const DType t = from.dtype();
-  if (is_complex(t)) to.set_c128(i, from.get_c128(j));
-  else if (is_floating(t)) to.set_f64(i, from.get_f64(j));
-  else if (is_signed_integer(t)) to.set_i64(i, from.get_i64(j));
-  else to.set_u64(i, from.get_u64(j));
-}
-
-// Elements after one place of `axis`: the distance between members.
-std::int64_t inner_size(const std::vector<std::int64_t>& one, int axis) {
-  return element_count(std::span(one).subspan(static_cast<std::size_t>(axis)));
-}
-
 HostTensor stacked(const std::vector<HostTensor>& all, int axis) {
-  std::vector<std::int64_t> shape = all[0].shape();
-  const std::int64_t inner = inner_size(shape, axis), count = static_cast<std::int64_t>(all.size());
-  shape.insert(shape.begin() + axis, count);
-  HostTensor out(all[0].dtype(), shape);
-  for (std::int64_t m = 0; m < count; ++m)
-    for (std::int64_t j = 0; j < all[0].numel(); ++j)
-      copy_element(out, (j / inner * count + m) * inner + j % inner, all[static_cast<std::size_t>(m)], j);
-  return out;
+  std::vector<HostTensor> slabs;
+  for (const HostTensor& one : all) {
+    std::vector<std::int64_t> shape = one.shape();
+    shape.insert(shape.begin() + axis, 1);
+    slabs.push_back(one.reshaped(std::move(shape)));
+  }
+  return joined(slabs, axis);
 }
 
 HostTensor member(const HostTensor& all, std::int64_t m) {
-  const std::vector<std::int64_t> shape(all.shape().begin() + 1, all.shape().end());
-  HostTensor one(all.dtype(), shape);
-  for (std::int64_t j = 0; j < one.numel(); ++j) copy_element(one, j, all, m * one.numel() + j);
-  return one;
+  return piece_of(all, 0, m, m + 1).reshaped({all.shape().begin() + 1, all.shape().end()});
 }
 
 /// All tensors along a new first dimension; the same without literals, which may be identities that cannot differ; each

@@ -92,6 +92,7 @@ void check_definition(const Op& op, Collector& out);                         ///
 void check_graphs(std::span<const Instance> instances, Collector& out);      ///< round_trip, decomposition, cost
 void check_derivatives(std::span<const Expected> expected, Collector& out);  ///< gradient, adjoint
 void check_batching(std::span<const Expected> expected, Collector& out);     ///< batch
+void check_sharding(std::span<const Expected> expected, Collector& out);     ///< shard
 void check_values(std::span<const Expected> expected, const std::shared_ptr<runtime::Device>& device,
                   const runtime::Catalog& catalog,
                   Collector& out);                           ///< value, literal, decomposition; plan on the null device

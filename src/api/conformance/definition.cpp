@@ -1,6 +1,9 @@
-// What a definition owes before anything runs: rules that are answered, constraints that are proved by a sample.
+// What a definition owes before anything runs: rules that are answered, constraints that a sample breaks, results that
+// one states.
 #include "api/conformance/checks.hpp"
+#include "api/conformance/fill.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace rlx::conformance {
@@ -22,6 +25,18 @@ void check_rules(const Op& op, Collector& out) {
         open += (open.empty() ? "" : ", ") + std::string(name) + " is Derived, but there is no decomposition";
   }
   out.judge({op, "rules", reference}, open);
+}
+
+// A decomposition cannot test itself, and the references are what everything else is compared with: some sample states
+// its results. Operators of which no sample has values have none to state.
+void check_literal(const Op& op, Collector& out) {
+  bool any = false;
+  for (const AnySample& s : op.samples()) {
+    if (!s.expect.empty()) return;
+    const auto can = [](const SampleOperand& o) { return !cannot_fill(o); };
+    any = any || (s.breaks.empty() && std::all_of(s.in.begin(), s.in.end(), can));
+  }
+  if (any) out.add({op, "literal", reference}, Outcome::failed, "no sample states its results");
 }
 
 // The constraint that building the sample breaks, "" where it is accepted.
@@ -61,6 +76,7 @@ void check_refusals(const Op& op, Collector& out) {
 void check_definition(const Op& op, Collector& out) {
   check_rules(op, out);
   check_refusals(op, out);
+  check_literal(op, out);
 }
 
 }  // namespace rlx::conformance

@@ -1,6 +1,8 @@
 // Gradients against central differences of the host reference, and forward against reverse mode. Both look along random
-// directions: a Jacobian that is wrong in any element is wrong along almost all of them.
+// directions: a Jacobian that is wrong in any element is wrong along almost all of them. Of several operands each is
+// looked at alone besides.
 #include "api/conformance/checks.hpp"
+#include "api/conformance/compare.hpp"
 #include "api/conformance/vectors.hpp"
 
 #include <rlx/transform/jvp.hpp>
@@ -138,6 +140,40 @@ std::string adjoint_differs(const Problem& p, const HostValues& gradients, const
   return text;
 }
 
+// The problem of which only operand `k` is wanted and moved; `nth` is its place among those that are.
+Problem alone(const Problem& p, std::size_t k, std::size_t nth) {
+  Problem one{p.instance, std::vector<bool>(p.wanted.size()), p.useful, p.cotangents, {p.tangents.at(nth)}};
+  one.wanted[k] = true;
+  return one;
+}
+
+// What is not wanted is not formed, and an absent tangent is zero: neither changes anything else.
+template <class Differs>
+std::string each_alone(const Problem& p, const HostValues& gradients, const Differs& differs) {
+  if (gradients.size() < 2) return {};
+  for (std::size_t k = 0, nth = 0; k < p.wanted.size(); ++k) {
+    if (!p.wanted[k]) continue;
+    if (auto d = differs(alone(p, k, nth), HostValues{gradients[nth]}); !d.empty())
+      return "operand " + std::to_string(k) + " alone: " + d;
+    ++nth;
+  }
+  return {};
+}
+
+std::string gradient_alone_differs(const Problem& p, const HostValues& gradients, const Registry& registry) {
+  SampleBase close;
+  close.rtol = 1e-12;  // The same formula, of which rounding may differ where terms were shared.
+  return each_alone(p, gradients, [&](const Problem& one, const HostValues& gradient) {
+    return difference(pulled(one, registry), gradient, close);
+  });
+}
+
+std::string tangent_alone_differs(const Problem& p, const HostValues& gradients, const Registry& registry) {
+  return each_alone(p, gradients, [&](const Problem& one, const HostValues& gradient) {
+    return adjoint_differs(one, gradient, pushed(one, registry));
+  });
+}
+
 void check_one(const Problem& p, Collector& out) {
   const Registry& registry = out.registry();
   const CaseOf gradient = case_of(p.instance, "gradient", reference),
@@ -149,7 +185,8 @@ void check_one(const Problem& p, Collector& out) {
       gradients = pulled(p, registry);
       differentiated = true;
     } catch (const VerifyError& e) { return out.rule_refused(gradient, "vjp", p.instance.op->vjp_rule(), e); }
-    out.judge(gradient, gradient_differs(p, gradients, out.options().full ? 8 : 2, registry));
+    std::string what = gradient_differs(p, gradients, out.options().full ? 8 : 2, registry);
+    out.judge(gradient, what.empty() ? gradient_alone_differs(p, gradients, registry) : std::move(what));
   });
   if (!differentiated) return;
   out.guarded(adjoint, [&] {
@@ -157,7 +194,8 @@ void check_one(const Problem& p, Collector& out) {
     try {
       images = pushed(p, registry);
     } catch (const VerifyError& e) { return out.rule_refused(adjoint, "jvp", p.instance.op->jvp_rule(), e); }
-    out.judge(adjoint, adjoint_differs(p, gradients, images));
+    std::string what = adjoint_differs(p, gradients, images);
+    out.judge(adjoint, what.empty() ? tangent_alone_differs(p, gradients, registry) : std::move(what));
   });
 }
 

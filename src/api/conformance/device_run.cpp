@@ -82,7 +82,8 @@ class Batch {
       refused[k - 1] = true;
       std::string& reason = reasons[k - 1];
       for (const Refusal& f : r.refusals)
-        reason += (reason.empty() ? "" : "; ") + f.path + ": " + (r.region.empty() ? "" : "inside: " + r.op + ": ") + f.why;
+        reason +=
+            (reason.empty() ? "" : "; ") + f.path + ": " + (r.region.empty() ? "" : "inside: " + r.op + ": ") + f.why;
     }
     Indices rest;
     for (std::size_t i = 0; i < which.size(); ++i) {

@@ -69,6 +69,7 @@ Summary run(const runtime::Catalog& catalog, const Options& options) {
       check_graphs(instances, out);
       check_derivatives(expected, out);
       check_batching(expected, out);
+      check_sharding(expected, out);
     }
     check_values(expected, device, catalog, out);
   }

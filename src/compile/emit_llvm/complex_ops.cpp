@@ -13,11 +13,11 @@ Complex turned(Complex (*f)(Complex), Complex z) {
   return {w.im, -w.re};
 }
 
-struct UnaryEntry {
+struct ComplexUnary {
   std::string_view name;
   Complex (*apply)(Complex);
 };
-constexpr UnaryEntry unary_table[] = {
+constexpr ComplexUnary complex_unary_table[] = {
     {"abs", [](Complex z) { return Complex{math::modulus(z), {}}; }},
     {"sign", math::sign},
     {"exp", math::exp},
@@ -38,7 +38,7 @@ Complex widened(Complex z) { return {to_f64(z.re), to_f64(z.im)}; }
 /// Absent parts where there is no such operator.
 Complex in_f64(std::string_view op, std::span<const Complex> x) {
   if (x.size() == 1) {
-    for (const UnaryEntry& e : unary_table)
+    for (const ComplexUnary& e : complex_unary_table)
       if (e.name == op) return e.apply(widened(x[0]));
   } else if (x.size() == 2) {
     if (op == "div") return math::divide(widened(x[0]), widened(x[1]));

@@ -7,12 +7,12 @@
 namespace rlx::emit_llvm {
 
 namespace {
-struct UnaryEntry {
+struct FloatUnary {
   std::string_view name;
   V (*apply)(V);
 };
 // Rounding modes other than to nearest are never set while kernels run, so nearbyint rounds half to even.
-constexpr UnaryEntry unary_table[] = {
+constexpr FloatUnary float_unary_table[] = {
     {"neg", [](V x) { return -x; }},
     {"abs", [](V x) { return abs(x); }},
     {"sign", [](V x) { return select(gt(abs(x), 0.0), copysign(number(x, 1.0), x), x); }},
@@ -49,7 +49,7 @@ constexpr UnaryEntry unary_table[] = {
 
 V float_operator(std::string_view op, std::span<const V> x) {
   if (x.size() == 1) {
-    for (const UnaryEntry& e : unary_table)
+    for (const FloatUnary& e : float_unary_table)
       if (e.name == op) return e.apply(x[0]);
   } else if (x.size() == 2) {
     const V a = x[0], b = x[1];

@@ -17,8 +17,8 @@ struct Prefetch {
 /// For the lir.load and lir.store nodes of a planned kernel that also ask for what lies ahead in their buffer. Only
 /// large buffers count, each once, at an access in the loop that takes most time. In a loop over a row the next row is
 /// asked for, by halves in the two dearest loops where these are alike: requests that are spread over time do not wait
-/// for each other. Rows of loaded bounds are left out: where the next one lies is not known here. Where positions of the
-/// last dimension run one by one, as rows of sums do, their results are asked for, to be written.
+/// for each other. Rows of loaded bounds are left out: where the next one lies is not known here. Where positions of
+/// the last dimension run one by one, as rows of sums do, their results are asked for, to be written.
 std::unordered_map<NodeId, Prefetch> prefetches(const Graph& g, const KernelPlan& plan);
 
 /// Whether the bounds of a lir.for or lir.reduce come from memory, as those of segments do.

@@ -3,18 +3,18 @@
 
 namespace rlx::lir {
 
-static void collect(const Graph& g, RegionId r, std::vector<NodeId>& out) {
+static void collect_kernels(const Graph& g, RegionId r, std::vector<NodeId>& out) {
   for (NodeId id : g.region(r).nodes) {
     const Node& n = g.node(id);
     if (n.op->name() == "lir.kernel") out.push_back(id);
     else
-      for (RegionId inner : n.regions) collect(g, inner, out);
+      for (RegionId inner : n.regions) collect_kernels(g, inner, out);
   }
 }
 
 std::vector<NodeId> kernels(const Graph& program) {
   std::vector<NodeId> out;
-  collect(program, Graph::top, out);
+  collect_kernels(program, Graph::top, out);
   return out;
 }
 

@@ -10,7 +10,7 @@ namespace {
 constexpr Operand any_buffers[] = {{"buffers", storable, OperandKind::tensor, true}};
 constexpr Operand one_buffer[] = {{"buffer", storable}};
 constexpr Operand copy_operands[] = {{"from", storable}, {"to", storable}};
-constexpr Operand predicate_operand[] = {{"predicate", DTypeSet{DType::boolean}}};
+constexpr Operand predicate_buffer[] = {{"predicate", DTypeSet{DType::boolean}}};
 
 bool all_buffers(const Signature& s) {
   for (const Type& t : s.types)
@@ -85,7 +85,7 @@ constexpr Constraint<LoopAttrs> while_constraints[] = {
               as_tensor(s.regions[0].results[0]).dtype == DType::boolean && s.regions[1].results.empty();
      }}};
 
-constexpr Constraint<NoAttributes> if_constraints[] = {
+constexpr Constraint<NoAttributes> if_steps_constraints[] = {
     {"C1", "the predicate is a bool[] buffer; two regions without results",
      [](const NoAttributes&, const Signature& s) -> Answer {
        return is_buffer(s.types[0]) && s.tensor(0).is_scalar() && s.regions.size() == 2 &&
@@ -128,7 +128,7 @@ constexpr OpDef<LoopAttrs> while_ =
 
 constexpr OpDef<NoAttributes> if_ = lir_def<NoAttributes>(
     "lir.if", "Runs the steps of one of two regions.",
-    {predicate_operand, if_constraints, [](const NoAttributes&, const Signature&) { return Types{}; },
+    {predicate_buffer, if_steps_constraints, [](const NoAttributes&, const Signature&) { return Types{}; },
      [](const NoAttributes&, const Signature&) { return std::vector<Types>{{}, {}}; }});
 
 }  // namespace

@@ -49,9 +49,9 @@ namespace {
 
 constexpr int duplicate_limit = 2;  // Weight up to which a value is computed again rather than stored.
 
-class Fuser {
+class KernelFuser {
  public:
-  Fuser(const Graph& g, RegionId r, const FusionOptions& options)
+  KernelFuser(const Graph& g, RegionId r, const FusionOptions& options)
       : g_(g), region_(g.region(r)), options_(options), s_(g) {}
 
   Fusion run() {
@@ -182,7 +182,7 @@ class Fuser {
 }  // namespace
 
 Fusion fuse(const Graph& mir, RegionId region, const FusionOptions& options) {
-  return Fuser(mir, region, options).run();
+  return KernelFuser(mir, region, options).run();
 }
 
 }  // namespace rlx::compile

@@ -8,7 +8,7 @@
 namespace rlx::compile {
 namespace {
 
-Values apply(Builder& b, const Instance&, const Graph& g, const Node& n, ValuesIn in) {
+Values checkpoint_inline_apply(Builder& b, const Instance&, const Graph& g, const Node& n, ValuesIn in) {
   const Values apart = n.attrs.as<ops::CheckpointAttrs>().recomputes ? ops::barrier(in) : Values(in.begin(), in.end());
   return b.inline_region(g, n.regions[0], apart);
 }
@@ -16,6 +16,6 @@ Values apply(Builder& b, const Instance&, const Graph& g, const Node& n, ValuesI
 }  // namespace
 
 extern const RewriteRule checkpoint_inline{"checkpoint_inline", "checkpoint", true,
-                                           [](const Instance&) { return Answer(true); }, apply};
+                                           [](const Instance&) { return Answer(true); }, checkpoint_inline_apply};
 
 }  // namespace rlx::compile

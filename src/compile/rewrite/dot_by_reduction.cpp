@@ -13,7 +13,7 @@ Value ordered(Value x, std::vector<int> batch, const std::vector<int>& contract)
   return ops::transpose(x, std::move(batch));
 }
 
-Values apply(Builder&, const Instance& i, const Graph&, const Node& n, ValuesIn in) {
+Values dot_by_reduction_apply(Builder&, const Instance& i, const Graph&, const Node& n, ValuesIn in) {
   const auto& a = n.attrs.as<ops::DotGeneralAttrs>();
   const DType t = in[0].dtype(), sum_type = a.accumulate == DType::boolean ? default_accumulator(t) : a.accumulate;
   const Value x = ops::convert(ordered(in[0], a.lhs_batch, a.lhs_contract), sum_type),
@@ -32,6 +32,7 @@ Answer is_dot_product(const Instance& i) {
   return Answer::no("an operand has free dimensions");
 }
 
-extern const RewriteRule dot_by_reduction{"dot_by_reduction", "dot_general", true, is_dot_product, apply};
+extern const RewriteRule dot_by_reduction{"dot_by_reduction", "dot_general", true, is_dot_product,
+                                          dot_by_reduction_apply};
 
 }  // namespace rlx::compile

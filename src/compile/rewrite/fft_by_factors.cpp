@@ -54,7 +54,7 @@ Value as_complex(Value x) {
   return ops::complex(x, ops::zeros_like(x));
 }
 
-Values apply(Builder& b, const Instance& i, const Graph&, const Node& n, ValuesIn in) {
+Values fft_by_factors_apply(Builder& b, const Instance& i, const Graph&, const Node& n, ValuesIn in) {
   const auto& a = n.attrs.as<ops::FftAttrs>();
   const bool inverse = a.kind == ops::FftKind::inverse || a.kind == ops::FftKind::real_inverse;
   const auto& result = std::get<TensorType>(i.results[0]);
@@ -84,6 +84,6 @@ Values apply(Builder& b, const Instance& i, const Graph&, const Node& n, ValuesI
 }  // namespace
 
 extern const RewriteRule fft_by_factors{"fft_by_factors", "fft", false, [](const Instance&) { return Answer(true); },
-                                        apply};
+                                        fft_by_factors_apply};
 
 }  // namespace rlx::compile

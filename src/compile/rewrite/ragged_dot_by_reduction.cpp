@@ -8,7 +8,7 @@
 namespace rlx::compile {
 namespace {
 
-Values apply(Builder& b, const Instance& i, const Graph&, const Node& n, ValuesIn in) {
+Values ragged_dot_by_reduction_apply(Builder& b, const Instance& i, const Graph&, const Node& n, ValuesIn in) {
   const auto& a = n.attrs.as<ops::RaggedDotAttrs>();
   const DType t = in[0].dtype(), sum_type = a.accumulate == DType::boolean ? default_accumulator(t) : a.accumulate;
   const Value lhs = ops::convert(in[0], sum_type), rhs = ops::convert(in[1], sum_type),
@@ -44,6 +44,7 @@ Values apply(Builder& b, const Instance& i, const Graph&, const Node& n, ValuesI
 }  // namespace
 
 extern const RewriteRule ragged_dot_by_reduction{"ragged_dot_by_reduction", "ragged_dot", false,
-                                                 [](const Instance&) { return Answer(true); }, apply};
+                                                 [](const Instance&) { return Answer(true); },
+                                                 ragged_dot_by_reduction_apply};
 
 }  // namespace rlx::compile

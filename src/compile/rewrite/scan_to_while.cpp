@@ -28,7 +28,7 @@ Value updated(Value stacked, Value row, Value i) {
   return ops::dynamic_update_slice(stacked, ops::reshape(row, shape), start);
 }
 
-Values apply(Builder& b, const Instance& instance, const Graph& g, const Node& n, ValuesIn in) {
+Values scan_to_while_apply(Builder& b, const Instance& instance, const Graph& g, const Node& n, ValuesIn in) {
   const auto& a = n.attrs.as<ops::ScanAttrs>();
   const auto carried = static_cast<std::size_t>(a.carried), sequences = static_cast<std::size_t>(a.sequences);
   const std::size_t outputs = instance.results.size() - carried;
@@ -68,6 +68,6 @@ Values apply(Builder& b, const Instance& instance, const Graph& g, const Node& n
 }  // namespace
 
 extern const RewriteRule scan_to_while{"scan_to_while", "scan", false, [](const Instance&) { return Answer(true); },
-                                       apply};
+                                       scan_to_while_apply};
 
 }  // namespace rlx::compile

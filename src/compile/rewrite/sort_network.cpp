@@ -38,7 +38,7 @@ Value ordered(ValuesIn x, ValuesIn y, const ops::SortAttrs& a, const Value& x_at
   return ops::logical_or(result, ops::logical_and(undecided, ops::compare(x_at, y_at, Direction::lt)));
 }
 
-Values apply(Builder& b, const Instance&, const Graph&, const Node& n, ValuesIn in) {
+Values sort_network_apply(Builder& b, const Instance&, const Graph&, const Node& n, ValuesIn in) {
   const auto a = n.attrs.as<ops::SortAttrs>();
   const std::int64_t length = in[0].shape()[static_cast<std::size_t>(a.axis)].constant();
   if (length < 2) return {in.begin(), in.end()};
@@ -99,6 +99,6 @@ Values apply(Builder& b, const Instance&, const Graph&, const Node& n, ValuesIn 
 }  // namespace
 
 extern const RewriteRule sort_network{"sort_network", "sort", false, [](const Instance&) { return Answer(true); },
-                                      apply};
+                                      sort_network_apply};
 
 }  // namespace rlx::compile

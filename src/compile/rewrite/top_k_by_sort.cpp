@@ -7,7 +7,7 @@
 namespace rlx::compile {
 namespace {
 
-Values apply(Builder& b, const Instance&, const Graph&, const Node& n, ValuesIn in) {
+Values top_k_by_sort_apply(Builder& b, const Instance&, const Graph&, const Node& n, ValuesIn in) {
   const std::int64_t k = n.attrs.as<ops::TopKAttrs>().k;
   const Value x = in[0];
   const int last = x.rank() - 1;
@@ -28,6 +28,6 @@ Values apply(Builder& b, const Instance&, const Graph&, const Node& n, ValuesIn 
 }  // namespace
 
 extern const RewriteRule top_k_by_sort{"top_k_by_sort", "top_k", false, [](const Instance&) { return Answer(true); },
-                                       apply};
+                                       top_k_by_sort_apply};
 
 }  // namespace rlx::compile

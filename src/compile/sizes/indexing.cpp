@@ -10,7 +10,7 @@ namespace rlx::compile {
 
 namespace {
 
-bool contains(const Axes& axes, std::size_t d) {
+bool has_axis(const Axes& axes, std::size_t d) {
   return std::find(axes.begin(), axes.end(), static_cast<int>(d)) != axes.end();
 }
 
@@ -84,7 +84,7 @@ Values bound_scatter(const SizedNode& n) {
   bool moves = false;
   std::vector<Dim> window(n.shape(0).size(), 1);
   for (std::size_t d = 0; d < window.size(); ++d)
-    if (!contains(a.inserted_window_dims, d) && !contains(a.input_batching_dims, d))
+    if (!has_axis(a.inserted_window_dims, d) && !has_axis(a.input_batching_dims, d))
       window[d] = n.shape(2)[static_cast<std::size_t>(a.update_window_dims[next++])];
   for (std::size_t d = 0; d < window.size(); ++d)
     if (n.varies(window[d]) && !(window[d] == n.shape(0)[d]))

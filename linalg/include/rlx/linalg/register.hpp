@@ -1,3 +1,4 @@
+// The operators and records of the family, for a catalog.
 #pragma once
 #include <rlx/ir/export.hpp>
 #include <rlx/runtime/catalog.hpp>

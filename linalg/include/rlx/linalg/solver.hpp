@@ -26,7 +26,7 @@ CsrView(std::int64_t, std::int64_t, const O&, const C&, const V&)
 
 struct SolverOptions {
   SolveMethod method = SolveMethod::automatic;
-  std::string device = "cpu";
+  std::string device{};                      ///< Empty: default_device().
   LuLibrary library = LuLibrary::automatic;  ///< Of lu.
   int refine = 10;                           ///< Most steps of iterative refinement of lu and cholesky.
   double tolerance = 1e-12;                  ///< cg: relative residual in the 2-norm, by its recurrence.

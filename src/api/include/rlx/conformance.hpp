@@ -4,8 +4,9 @@
 // On every device: value (against the host reference, on each path that exists), literal (against numbers checked by
 // hand), decomposition (a native record against the decomposition on the same device). On the reference device also
 // what needs no other: gradient (against finite differences), adjoint (<u, Jv> = <J^T u, v>), batch (equals a loop),
-// round_trip (print, parse, print), refusal (a sample that breaks a constraint is refused for it, and each constraint
-// has one), cost, rules (none is Never{"todo"}). The null device has no values: its cases are plans.
+// shard (two and four parts equal the whole), round_trip (print, parse, print), refusal (a sample that breaks a
+// constraint is refused for it, and each constraint has one), cost, rules (none is Never{"todo"}). The null device has
+// no values: its cases are plans.
 #pragma once
 #include <rlx/compile/compile.hpp>
 #include <rlx/runtime/catalog.hpp>

@@ -8,8 +8,8 @@
 
 namespace rlx::detail {
 
-/// `body` traced over arguments of these types. Its nodes are located at `where`, or, without a file, where the function
-/// around it is.
+/// `body` traced over arguments of these types. Its nodes are located at `where`, or, without a file, where the
+/// function around it is.
 RLX_API std::shared_ptr<const Frame> trace(const std::string& name, const Types& arguments,
                                            const std::function<Handles(const Handles&)>& body,
                                            const Location& where = {});
@@ -28,11 +28,14 @@ auto stage(const std::string& name, const F& f, const Args& args, const Types& t
   using R = std::decay_t<decltype(std::apply(f, args))>;
   static_assert(TreeLike<R>, "a traced function returns a Tensor, a Csr, or a vector, array, pair or tuple of them");
   std::optional<R> structure;
-  auto frame = trace(name, types, [&](const Handles& leaves) {
-    const R r = std::apply(f, rebuilt(args, leaves));
-    structure.emplace(hollow(r));
-    return leaves_of(r);
-  }, where);
+  auto frame = trace(
+      name, types,
+      [&](const Handles& leaves) {
+        const R r = std::apply(f, rebuilt(args, leaves));
+        structure.emplace(hollow(r));
+        return leaves_of(r);
+      },
+      where);
   return Stage<R>{std::move(frame), std::move(*structure)};
 }
 template <class F, class Args>

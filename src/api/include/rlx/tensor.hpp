@@ -234,13 +234,14 @@ RLX_API Tensor log_softmax(const Tensor& x, int axis = -1);
 RLX_API Tensor norm(const Tensor& x);           ///< Square root of the sum of squared magnitudes.
 RLX_API Tensor stop_gradient(const Tensor& x);  ///< x, which derivatives hold fixed.
 
-// --- Access by index, contractions.
+// --- Access by index, order.
 RLX_API Tensor take(const Tensor& x, const Tensor& indices, int axis = 0);
 RLX_API Tensor index_add(const Tensor& x, const Tensor& indices, const Tensor& updates);
 RLX_API Tensor sort(const Tensor& x, int axis = -1);
-/// --- Results whose length is what comes out: concrete outside traced functions. In a traced function the dimension is
-/// a symbol; other tensors get it by broadcasting, by iota_like and full_like, and size_of gives its value. `bound`
-/// limits the memory that a compiled program plans for; without one (-1) the host reads the length when it is known.
+
+// --- Results whose length is what comes out: concrete outside traced functions. In a traced function the dimension is
+// a symbol; other tensors get it by broadcasting, by iota_like and full_like, and size_of gives its value. `bound`
+// limits the memory that a compiled program plans for; without one (-1) the host reads the length when it is known.
 /// Positions of the true elements of a vector, ascending, i32.
 RLX_API Tensor nonzero(const Tensor& mask, std::int64_t bound = -1);
 /// Each position counts[i] times, and how many times it came before: owner and rank, i32.
@@ -253,6 +254,7 @@ RLX_API Tensor compress(const Tensor& x, const Tensor& mask, std::int64_t bound 
 RLX_API Tensor size_of(const Tensor& x, int axis = 0);                          ///< A dimension as a scalar, i64.
 RLX_API Tensor iota_like(const Tensor& x, int axis = 0, DType t = DType::i64);  ///< 0, 1, ... along a dimension of x.
 
+// --- Contractions.
 /// Vectors and matrices as usual; leading dimensions are batch dimensions of equal shape.
 RLX_API Tensor matmul(const Tensor& x, const Tensor& y);
 RLX_API Tensor dot(const Tensor& x, const Tensor& y);

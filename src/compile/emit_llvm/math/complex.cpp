@@ -40,9 +40,6 @@ Scaled scaled(Complex z) {
 }
 
 /// |z|^2 - 1 to twice the precision, rounded to a pair; parts below 2 in size.
-struct Pair {
-  V high, low;
-};
 Pair excess(V a, V b, V minus_one) {
   const V over = gt(abs(b), abs(a));
   const V x = select(over, b, a), y = select(over, a, b);

@@ -42,6 +42,11 @@ struct LogParts {
   V f, e;
 };
 LogParts log_parts(V x);
+
+/// A value in twice the precision, the unevaluated sum of the two.
+struct Pair {
+  V high, low;
+};
 /// log(2^e (1 + f)) + low.
 V log_of(LogParts parts, V low = {});
 

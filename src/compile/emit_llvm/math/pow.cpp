@@ -6,9 +6,6 @@ namespace rlx::emit_llvm::math {
 
 namespace {
 
-struct Pair {
-  V high, low;
-};
 Pair two_sum(V a, V b) {
   const V s = a + b, t = s - a;
   return {s, (a - (s - t)) + (b - t)};

@@ -57,8 +57,8 @@ struct Program {
   std::vector<SizeResult> sizes{};
 };
 
-/// Policies set by the environment: RLX_POLICY (a preference's name), RLX_REPRODUCIBLE, RLX_CHECKED and
-/// RLX_CHECK_NUMERICS (0 or 1). A variable that is empty is one that is not set.
+/// Policies set by the environment: RLX_POLICY ("force-common,softmax=prefer-native"), RLX_REPRODUCIBLE, RLX_CHECKED
+/// and RLX_CHECK_NUMERICS (0 or 1). A variable that is empty is one that is not set.
 RLX_API CompileOptions options_from_environment(CompileOptions defaults = {});
 
 /// `hir` has constant shapes (specialise it first) but for sizes that it introduces, unless the target interprets.

@@ -40,9 +40,14 @@ struct Camera {
   std::vector<double> parameters{};    ///< As the model lists them; focal lengths and centre in pixels.
 };
 
-/// Throws ArgumentError unless the size is 1 to 2^31 - 1, the number of parameters right, all of them finite and the
-/// focal lengths positive.
+/// Throws ArgumentError unless the size is 1 to 2^31 - 1, the number of parameters right, all of them finite, and the
+/// matrix of the intrinsics one that f32 holds and inverts: focal lengths positive and at least 1e-9 of the larger side
+/// (180 degrees, to its digits), they and the centre within its range.
 RLX_API void check(const Camera& camera);
+
+/// The same rays in an image of another size, of a PINHOLE or SIMPLE_PINHOLE camera, as PINHOLE. Throws ArgumentError
+/// for other models.
+RLX_API Camera resized(const Camera& camera, std::int64_t width, std::int64_t height);
 
 struct Pinhole {
   double fx = 1, fy = 1, cx = 0, cy = 0;

@@ -34,10 +34,12 @@ RLX_API GaussianCloud make_gaussian_cloud(std::int64_t count, int sh_degree);
 /// Throws ArgumentError, naming the array, unless all have the types and shapes of a cloud.
 RLX_API void check(const GaussianCloud& cloud);
 
-/// What a renderer or a trainer cannot use is kept by the readers and counted here; no Gaussian is changed.
+/// A Gaussian is finite without a NaN, and without an infinity but in opacity_logits. Others cannot be drawn: readers
+/// keep them and summaries count them, selections by place leave them out, and what draws refuses a cloud with one
+/// (check_finite).
 struct GaussianSummary {
   std::int64_t count = 0;
-  std::int64_t not_finite = 0;        ///< Gaussians with a NaN, or an infinity in another array than opacity_logits.
+  std::int64_t not_finite = 0;
   std::int64_t zero_quaternions = 0;  ///< Of the finite ones.
   // Over the finite Gaussians; zero where there is none.
   std::array<float, 3> lower{}, upper{};        ///< Box of the means.
@@ -46,12 +48,16 @@ struct GaussianSummary {
 };
 RLX_API GaussianSummary summarize(const GaussianCloud& cloud);
 
+/// Throws ArgumentError where a Gaussian is not finite, with the first one's index and array and how many there are.
+RLX_API void check_finite(const GaussianCloud& cloud);
+
 /// The Gaussians at `indices`, in that order. Throws ArgumentError on one outside the cloud.
 RLX_API GaussianCloud select(const GaussianCloud& cloud, std::span<const std::int64_t> indices);
 
-/// Indices of those whose mean lies in the box, limits included. A mean that is NaN lies nowhere.
+/// Indices of the finite ones whose mean lies in the box, limits included.
 RLX_API std::vector<std::int64_t> inside_box(const GaussianCloud& cloud, std::array<float, 3> lower,
                                              std::array<float, 3> upper);
+/// Likewise; throws ArgumentError unless the radius is 0 or above, which includes infinity.
 RLX_API std::vector<std::int64_t> inside_sphere(const GaussianCloud& cloud, std::array<float, 3> centre, float radius);
 
 }  // namespace rlx::formats

@@ -1,5 +1,5 @@
-// Every exception that rlx throws. Each one is a typed fact about the input or the machine; none is thrown from a
-// kernel.
+// What rlx throws, with located.hpp (a place besides), report.hpp (CompileError) and handle.hpp (TraceError). Each is a
+// typed fact about the input or the machine; none is thrown from a kernel.
 #pragma once
 #include <rlx/ir/export.hpp>
 

@@ -116,8 +116,8 @@ struct Batched {
 template <class A>
 using Batch = Batched (*)(const BatchCall<A>&);
 
-/// Sharding as a factor map. Each factor names one way to cut the iteration space; every operand and result dimension
-/// is tied to a factor (-1: replicated). A factor absent from the results is reduced and leaves partial sums.
+/// Sharding as a factor map. Each factor is one way to cut the iteration space; every dimension of operands and results
+/// is tied to one (-1: replicated). A reduced one is in no result: parts are added, or combined by the node's region.
 struct ShardRule {
   enum class Kind : std::uint8_t { passed, reduced, halo, whole };
   struct Factor {

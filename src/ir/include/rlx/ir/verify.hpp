@@ -10,9 +10,9 @@ enum class Level : std::uint8_t { hir, mir, lir };
 /// values, regions and names agree with each other ("structure", "names", "symbols", "nesting"); values are defined
 /// before use and in scope ("scope"); what Op::check says; regions have the arguments that the operator states
 /// ("regions"); types equal what `infer` gives ("type", "arity", "infer"). hir: no record ("record"), no lir operator
-/// ("level"), regions use no values of outer ones ("closed"). mir: the last two, and every node is a primitive or
-/// carries a record ("record"). lir: captures are allowed; what buffers and steps owe each other is checked by
-/// compile::verify_program.
+/// or buffer ("level"), regions use no values of outer ones ("closed"). mir: the last two, and every node is a
+/// primitive or carries a record ("record"). lir: captures are allowed; what buffers and steps owe each other is
+/// checked by compile::verify_program.
 RLX_API void verify(const Graph& g, Level level);
 
 }  // namespace rlx

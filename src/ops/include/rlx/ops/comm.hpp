@@ -9,8 +9,8 @@
 // its inverse. A loss that every rank holds whole, as all_reduce gives it, is thus counted once a rank: divide by the
 // number of ranks, or take the loss before it is reduced.
 //
-// A derivative's collective takes the token that the primal one gave; vjp and jvp then put all effects of what they make
-// on one chain, in the order of the program, which is the same on all ranks.
+// A derivative's collective takes the token that the primal one gave; vjp and jvp then put all effects of what they
+// make on one chain, in the order of the program, which is the same on all ranks.
 #pragma once
 #include <rlx/ir/builder.hpp>
 #include <rlx/ops/attributes.hpp>

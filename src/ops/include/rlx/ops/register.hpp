@@ -1,3 +1,4 @@
+// The operators of the library that belong to no family, for a registry.
 #pragma once
 #include <rlx/ir/registry.hpp>
 

@@ -1,0 +1,7 @@
+# rlx_unity(<target>): its files compiled four at a time, as one that includes them. Most of what a file costs the compiler is
+# what its headers declare and what it instantiates of them, so that a full build takes half as long; the price is that a file
+# that changes costs its batch, some seconds. Names of unnamed namespaces are therefore of the whole target: a name says what
+# it is of (`spz_magic`, not `magic`). Files with options of their own are compiled alone.
+function(rlx_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
+endfunction()

@@ -1,0 +1,121 @@
+// Checkpoints that are refused: arrays that are not what a run of these options has - each in turn absent, of another
+// type, of another length and of another rank - and bytes that are not those which were written.
+#include "training.hpp"
+
+#include <rlx/formats/hdf5.hpp>
+#include <rlx/ir/error.hpp>
+
+#include <fstream>
+#include <map>
+#include <random>
+
+#include "splat/train/checkpoint.hpp"
+
+namespace rlx::splat::testing {
+namespace {
+
+HostTensor with_shape(const HostTensor& x, DType t, std::vector<std::int64_t> shape) {
+  HostTensor out(t, std::move(shape));
+  for (std::int64_t i = 0; i < std::min(x.numel(), out.numel()); ++i) out.set_f64(i, x.get_f64(i));
+  return out;
+}
+
+TEST(Checkpoint, EveryArrayIsChecked) {
+  const Folder folder;
+  const TrainOptions o = small_options();
+  const Capture c = small_capture();
+  const std::string path = folder / "checkpoint.h5";
+  Trainer(c, o).save(path);
+  train::Datasets good;
+  for (const std::string& name : formats::list_hdf5(path)) good[name] = formats::read_hdf5(path, name);
+  ASSERT_GT(good.size(), 25u);
+  const auto refused = [&](train::Datasets sets, const std::string& what) {
+    if (!what.starts_with(train::digest_name)) sets[train::digest_name] = train::digest_of(sets);
+    formats::write_hdf5(path, sets);
+    try {
+      Trainer(c, o, path);
+      ADD_FAILURE() << "taken: " << what;
+    } catch (const FormatError& e) {
+      EXPECT_EQ(e.file(), path) << what;
+    } catch (const ArgumentError& e) {  // Of the description alone, whose text is compared.
+      EXPECT_NE(what.find("/description"), std::string::npos) << what << ": " << e.what();
+    }
+  };
+  for (const auto& [name, tensor] : good) {
+    auto sets = good;
+    sets.erase(name);
+    refused(sets, name + " absent");
+    sets[name] = with_shape(tensor, tensor.dtype() == DType::f64 ? DType::f32 : DType::f64, tensor.shape());
+    refused(sets, name + " of another type");
+    std::vector<std::int64_t> shape = tensor.shape();
+    ++shape[0];
+    sets[name] = with_shape(tensor, tensor.dtype(), shape);
+    refused(sets, name + " longer");
+    shape = tensor.shape();
+    shape.push_back(1);
+    sets[name] = with_shape(tensor, tensor.dtype(), shape);
+    refused(sets, name + " of another rank");
+  }
+  // What agrees with itself and not with the run: other views, harmonics of another degree, counts beyond the arrays.
+  auto sets = good;
+  for (const char* folder : {"/values/", "/first/", "/second/"}) {
+    for (auto& [name, tensor] : sets)
+      if (name.starts_with(folder) && tensor.shape()[0] == good["/visits"].numel() && tensor.rank() == 2) {
+        std::vector<std::int64_t> shape = tensor.shape();
+        ++shape[0];
+        tensor = with_shape(tensor, tensor.dtype(), shape);
+      }
+  }
+  sets["/visits"] = HostTensor(DType::f32, {good["/visits"].numel() + 1});
+  refused(sets, "more views");
+  sets = good;
+  for (const char* folder : {"/values/harmonics", "/first/harmonics", "/second/harmonics"}) {
+    const HostTensor& x = good.at(folder);
+    sets[folder] = with_shape(x, x.dtype(), {x.shape()[0], x.shape()[1] + 1, 3});
+  }
+  refused(sets, "harmonics of another degree");
+  for (const std::int64_t count : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{1} << 62}) {
+    sets = good;
+    sets["/run"].set_i64(2, count);
+    refused(sets, "a count of " + std::to_string(count));
+  }
+  sets = good;
+  sets["/run"].set_i64(1, -1);
+  refused(sets, "a negative step");
+  sets["/run"].set_i64(1, o.steps + 1);
+  refused(sets, "a step beyond the last");
+}
+
+TEST(Checkpoint, ChangedBytesAreRefused) {
+  const Folder folder;
+  const TrainOptions o = small_options();
+  const Capture c = small_capture();
+  Trainer t(c, o);
+  const std::string path = folder / "checkpoint.h5";
+  t.save(path);
+  std::string bytes;
+  {
+    std::ifstream in(path, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  std::mt19937 random(5);
+  int refused = 0;
+  constexpr int tries = 200;
+  for (int k = 0; k < tries; ++k) {
+    const std::size_t at = random() % bytes.size();
+    std::string changed = bytes;
+    changed[at] = static_cast<char>(changed[at] ^ static_cast<char>(1 + random() % 255));
+    std::ofstream(path, std::ios::binary) << changed;
+    try {
+      // What HDF5 leaves between its objects may be anything.
+      expect_same(Trainer(c, o, path).cloud(), t.cloud());
+    } catch (const FormatError& e) {
+      EXPECT_EQ(std::string(e.what()).find(path), 0u) << at << ": " << e.what();
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, tries / 2);
+}
+
+}  // namespace
+}  // namespace rlx::splat::testing
