@@ -5,14 +5,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <sstream>
 
 namespace rlx::splat::train {
 
 namespace {
 
-constexpr std::int64_t version = 2;
+constexpr std::int64_t version = 3;
 
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t more) { return (hash ^ more) * 0x100000001b3u; }
 
@@ -47,16 +46,24 @@ HostTensor integers_of(const std::vector<std::int64_t>& values) {
   return t;
 }
 
-/// Reads a file of datasets; what is not there or not of the type is an error that names it.
-class Reader {
+/// The datasets of a checkpoint; what is not there, not of the type, or not what was written is an error that names it.
+class CheckpointReader {
  public:
-  explicit Reader(const std::string& path) : path_(path), names_(formats::list_hdf5(path)) {}
+  explicit CheckpointReader(const std::string& path) : path_(path) {
+    read("/run");  // Before the rest of a file that may be anything.
+    const HostTensor run = (*this)("/run", DType::i64, {3});
+    if (run.get_i64(0) != version)
+      fail("a checkpoint of version " + std::to_string(run.get_i64(0)) + ", known is " + std::to_string(version));
+    for (const std::string& name : formats::list_hdf5(path)) read(name);
+    if ((*this)(digest_name, DType::u64, {1}) != digest_of(sets_))
+      fail("a damaged checkpoint: its content is not what was written");
+  }
 
   [[noreturn]] void fail(const std::string& what) const { throw FormatError(path_, 0, what); }
   HostTensor operator()(const std::string& name, DType t, const std::vector<std::int64_t>& shape) const {
-    if (std::find(names_.begin(), names_.end(), name) == names_.end())
-      fail("no checkpoint of training: it has no dataset \"" + name + "\"");
-    HostTensor x = formats::read_hdf5(path_, name);
+    const auto found = sets_.find(name);
+    if (found == sets_.end()) fail("no checkpoint of training: it has no dataset \"" + name + "\"");
+    const HostTensor& x = found->second;
     bool fits = x.dtype() == t && x.rank() == static_cast<int>(shape.size());
     for (std::size_t k = 0; fits && k < shape.size(); ++k) fits = shape[k] < 0 || shape[k] == x.shape()[k];
     if (!fits) fail("the dataset \"" + name + "\" of a checkpoint has not the type or the shape that it must have");
@@ -64,11 +71,17 @@ class Reader {
   }
 
  private:
+  void read(const std::string& name) try {
+    sets_[name] = formats::read_hdf5(path_, name);
+  } catch (const ArgumentError& e) {  // It is not there, or its name is damaged.
+    fail("no checkpoint of training: " + std::string(e.what()));
+  }
+
   std::string path_;
-  std::vector<std::string> names_;
+  Datasets sets_{};
 };
 
-void compare(const std::string& path, const std::string& stored, const std::string& wanted) {
+void compare_descriptions(const std::string& path, const std::string& stored, const std::string& wanted) {
   std::istringstream a(stored), b(wanted);
   for (std::string x, y;;) {
     const bool more_a = static_cast<bool>(std::getline(a, x)), more_b = static_cast<bool>(std::getline(b, y));
@@ -81,8 +94,7 @@ void compare(const std::string& path, const std::string& stored, const std::stri
 
 std::string dataset(const char* folder, const char* name) { return std::string("/") + folder + "/" + name; }
 
-}  // namespace
-
+/// Options and capture as a text: an option a line, and hashes of cameras and images.
 std::string description_of(const TrainOptions& o, const Capture& c) {
   std::ostringstream out;
   out.precision(17);
@@ -104,6 +116,7 @@ std::string description_of(const TrainOptions& o, const Capture& c) {
   line("rates.opacities", r.opacities);
   line("rates.colours", r.colours);
   line("rates.harmonics", r.harmonics);
+  line("rates.last_share", r.last_share);
   line("rates.poses", r.poses);
   line("rates.exposures", r.exposures);
   line("start", static_cast<int>(o.start));
@@ -133,9 +146,24 @@ std::string description_of(const TrainOptions& o, const Capture& c) {
   return out.str();
 }
 
-void write_checkpoint(const std::string& path, const Checkpoint& c, const std::string& description) {
+}  // namespace
+
+HostTensor digest_of(const Datasets& sets) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const auto& [name, tensor] : sets) {
+    if (name == digest_name) continue;
+    for (const char x : name) hash = mixed(hash, static_cast<unsigned char>(x));
+    hash = mixed(hash, tensor.content_hash());
+  }
+  HostTensor t(DType::u64, {1});
+  t.as_mutable<std::uint64_t>()[0] = hash;
+  return t;
+}
+
+void write_checkpoint(const std::string& path, const Checkpoint& c, const TrainOptions& resolved,
+                      const Capture& capture) {
   const State& s = c.state;
-  std::map<std::string, HostTensor> sets;
+  Datasets sets;
   for (std::size_t g = 0; g < groups; ++g) {
     sets[dataset("values", group_names[g])] = s.values[g];
     sets[dataset("first", group_names[g])] = s.first[g];
@@ -144,7 +172,7 @@ void write_checkpoint(const std::string& path, const Checkpoint& c, const std::s
   for (std::size_t k = 0; k < statistics; ++k) sets[dataset("statistics", statistic_names[k])] = s.statistic[k];
   sets["/visits"] = s.visits;
   sets["/run"] = integers_of({version, s.step, s.count});
-  sets["/description"] = bytes_of(description);
+  sets["/description"] = bytes_of(description_of(resolved, capture));
   std::vector<double> loss{c.pending_loss};
   std::vector<std::int64_t> steps, counts;
   for (const HistoryEntry& h : c.history)
@@ -152,36 +180,40 @@ void write_checkpoint(const std::string& path, const Checkpoint& c, const std::s
   sets["/history/loss"] = HostTensor::from(DType::f64, {static_cast<std::int64_t>(loss.size())}, loss);
   sets["/history/steps"] = integers_of(steps);
   sets["/history/gaussians"] = integers_of(counts);
+  sets[digest_name] = digest_of(sets);
   formats::write_hdf5(path, sets);
 }
 
-Checkpoint read_checkpoint(const std::string& path, const std::string& description, int degree, std::int64_t views) {
-  const Reader read(path);
+Checkpoint read_checkpoint(const std::string& path, const TrainOptions& resolved, const Capture& capture) {
+  const CheckpointReader read(path);
   const HostTensor run = read("/run", DType::i64, {3}), text = read("/description", DType::u8, {-1});
-  if (run.get_i64(0) != version)
-    read.fail("a checkpoint of version " + std::to_string(run.get_i64(0)) + ", known is " + std::to_string(version));
-  compare(path, std::string(reinterpret_cast<const char*>(text.data()), static_cast<std::size_t>(text.numel())),
-          description);
+  compare_descriptions(path,
+                       std::string(reinterpret_cast<const char*>(text.data()), static_cast<std::size_t>(text.numel())),
+                       description_of(resolved, capture));
   Checkpoint c;
   State& s = c.state;
   s.step = run.get_i64(1);
   s.count = run.get_i64(2);
+  const auto views = static_cast<std::int64_t>(capture.size());
+  const std::int64_t bands = formats::sh_coefficients(resolved.degree) - 1;
   s.visits = read("/visits", DType::f32, {views});
   std::int64_t capacity = -1;
-  const std::vector<std::int64_t> shapes[groups] = {
-      {-1, 3},    {-1, 4},    {-1, 3}, {-1}, {-1, 1, 3}, {-1, formats::sh_coefficients(degree) - 1, 3},
-      {views, 6}, {views, 12}};
+  const std::vector<std::int64_t> rows[groups] = {{3}, {4}, {3}, {}, {1, 3}, {bands, 3}, {6}, {12}};
   for (std::size_t g = 0; g < groups; ++g) {
-    auto shape = shapes[g];
-    if (g < scene_groups) shape[0] = capacity;
+    std::vector<std::int64_t> shape{g < scene_groups ? capacity : views};
+    shape.insert(shape.end(), rows[g].begin(), rows[g].end());
     s.values[g] = read(dataset("values", group_names[g]), DType::f32, shape);
     capacity = s.values[means].shape()[0];
-    s.first[g] = read(dataset("first", group_names[g]), DType::f32, s.values[g].shape());
-    s.second[g] = read(dataset("second", group_names[g]), DType::f32, s.values[g].shape());
+    shape[0] = s.values[g].shape()[0];
+    s.first[g] = read(dataset("first", group_names[g]), DType::f32, shape);
+    s.second[g] = read(dataset("second", group_names[g]), DType::f32, shape);
   }
   for (std::size_t k = 0; k < statistics; ++k)
     s.statistic[k] = read(dataset("statistics", statistic_names[k]), DType::f32, {capacity});
-  if (s.step < 0 || s.count < 1 || s.count > capacity) read.fail("a checkpoint whose numbers contradict each other");
+  if (s.step < 0 || s.step > resolved.steps || s.count < 1 || s.count > capacity)
+    read.fail("a checkpoint whose numbers contradict each other: step " + std::to_string(s.step) + " of " +
+              std::to_string(resolved.steps) + ", " + std::to_string(s.count) + " Gaussians in " +
+              std::to_string(capacity) + " places");
   const HostTensor steps = read("/history/steps", DType::i64, {-1});
   const std::int64_t n = steps.numel();
   const HostTensor counts = read("/history/gaussians", DType::i64, {n}),

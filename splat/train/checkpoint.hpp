@@ -2,14 +2,12 @@
 #pragma once
 #include <rlx/splat/train.hpp>
 
+#include <map>
 #include <string>
 
 #include "splat/train/state.hpp"
 
 namespace rlx::splat::train {
-
-/// Options and capture as a text: an option a line, and hashes of cameras and images.
-std::string description_of(const TrainOptions& resolved, const Capture& capture);
 
 struct Checkpoint {
   State state;
@@ -17,10 +15,16 @@ struct Checkpoint {
   double pending_loss = 0;  ///< Sum since the last entry.
 };
 
-void write_checkpoint(const std::string& path, const Checkpoint& c, const std::string& description);
-/// Of a run with harmonics of `degree` and so many views. Throws FormatError where the file is none or its arrays do
-/// not fit each other and the run, ArgumentError, naming the file, the option and both values, where its description is
-/// another one.
-Checkpoint read_checkpoint(const std::string& path, const std::string& description, int degree, std::int64_t views);
+/// The arrays of a file by their names.
+using Datasets = std::map<std::string, HostTensor>;
+inline constexpr const char* digest_name = "/digest";
+/// What a checkpoint holds under that name: a hash of the names, types, shapes and elements of all others.
+HostTensor digest_of(const Datasets& sets);
+
+void write_checkpoint(const std::string& path, const Checkpoint& c, const TrainOptions& resolved,
+                      const Capture& capture);
+/// Throws FormatError where the file is none, was changed since it was written, or holds arrays that fit neither each
+/// other nor the run; ArgumentError, naming the file, the option and both values, where it is of another run.
+Checkpoint read_checkpoint(const std::string& path, const TrainOptions& resolved, const Capture& capture);
 
 }  // namespace rlx::splat::train

@@ -34,6 +34,7 @@ void check(const TrainOptions& o) {
                                                              {"rates.poses", r.poses},
                                                              {"rates.exposures", r.exposures}})
     at_least(name, rate, 0);
+  if (!(r.last_share > 0 && r.last_share <= 1)) fail("rates.last_share", r.last_share, "above 0 to 1");
   if ((r.means > 0) != (r.last_means > 0))
     fail("rates.last_means", r.last_means, "0 where rates.means is 0, and only there");
   for (const float x : o.background)
@@ -90,6 +91,8 @@ StepNumbers numbers_of(const TrainOptions& o, double extent, std::int64_t step, 
   n.rates[opacities] = r.opacities;
   n.rates[colours] = r.colours;
   n.rates[harmonics] = r.harmonics;
+  for (const Group g : {quats, scales, opacities, colours, harmonics})
+    n.rates[g] *= std::pow(r.last_share, std::max(0.0, 2 * done - 1));
   n.rates[poses] = r.poses;
   n.rates[exposures] = r.exposures;
   n.noise = mean_rate * o.mcmc.noise;

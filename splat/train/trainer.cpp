@@ -64,9 +64,8 @@ class Trainer::Impl {
         order(some_training_views(capture, options), options.seed),
         views(arrays_of(capture)),
         strategy(make_strategy(options, extent)),
-        run(checkpoint
-                ? read_checkpoint(*checkpoint, description_of(options, capture), options.degree, std::ssize(views))
-                : Checkpoint{make_state(first_gaussians(capture, options), std::ssize(views)), {}, 0}),
+        run(checkpoint ? read_checkpoint(*checkpoint, options, capture)
+                       : Checkpoint{make_state(first_gaussians(capture, options), std::ssize(views)), {}, 0}),
         programs(options, run.state.count) {}
 
   /// ArgumentError once a step has failed while it ran: the state that it was given is gone.
@@ -154,7 +153,7 @@ Quality Trainer::quality(const std::vector<std::size_t>& views) {
 
 void Trainer::save(const std::string& checkpoint) const {
   impl_->require_state();
-  write_checkpoint(checkpoint, impl_->run, description_of(impl_->options, impl_->capture));
+  write_checkpoint(checkpoint, impl_->run, impl_->options, impl_->capture);
 }
 
 }  // namespace rlx::splat

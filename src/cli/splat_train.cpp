@@ -5,6 +5,7 @@
 
 #include <rlx/formats/gaussian_file.hpp>
 #include <rlx/formats/image.hpp>
+#include <rlx/formats/text_file.hpp>
 #include <rlx/ir/error.hpp>
 #include <rlx/splat/train.hpp>
 
@@ -15,7 +16,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,19 +30,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 using splat::Densification, splat::Start, splat::RenderMode, splat::Trainer;
-
-/// Replaced whole or not at all.
-void write_text(const std::string& path, const std::string& text) {
-  const std::string pending = path + ".new";
-  std::ofstream out(pending, std::ios::binary);
-  out << text;
-  out.close();
-  std::error_code failed;
-  if (out) fs::rename(pending, path, failed);
-  if (out && !failed) return;
-  fs::remove(pending, failed);
-  throw FormatError(path, 0, "cannot be written");
-}
 
 /// A folder for as long as a training writes to it; of another one that lives it is refused. It ends with the process,
 /// killed or not.
@@ -100,7 +87,7 @@ struct SplatTrain {
   /// What a run that is killed goes on from, and what there is to see of it until then.
   void save(const Trainer& trainer) const {
     formats::write_gaussians(in_folder("scene.ply"), trainer.cloud());
-    write_text(in_folder("history.svg"), splat::history_plot(trainer.history()));
+    formats::write_text(in_folder("history.svg"), splat::history_plot(trainer.history()));
     trainer.save(in_folder("checkpoint.h5"));
   }
 

@@ -54,6 +54,28 @@ TEST(SplatTrain, LeavesASceneAndGoesOnWhereItStopped) {
   EXPECT_NE(other.err.find("it has steps = 40, expected steps = 50"), std::string::npos) << other.err;
 }
 
+TEST(SplatTrain, ARunThatIsKilledGoesOnToTheSameScene) {
+  const TempFolder folder;
+  ASSERT_EQ(
+      rlx({"splat", "capture", "--random", "80", "-o", folder / "capture", "--views", "6", "--size", "32x32"}).status,
+      0);
+  const std::vector<std::string> more{"--steps",       "600", "--save-every",   "20", "--densify", "mcmc",
+                                      "--refine-from", "10",  "--refine-every", "30"};
+  ASSERT_EQ(rlx(train(folder, "whole", more)).status, 0);
+  auto killed = train(folder, "killed", more);
+  std::string command = quoted(RLX_PROGRAM);
+  for (const std::string& a : killed) command += " " + quoted(a);
+  command += " >/dev/null 2>&1 & run=$!; while ! [ -e " + quoted(folder / "killed/checkpoint.h5") +
+             " ]; do kill -0 $run || exit 1; done; kill -KILL $run; wait $run; [ $? = 137 ]";
+  ASSERT_EQ(std::system(command.c_str()), 0) << "it ended before it was killed";
+  killed.push_back("--resume");
+  const Outcome resumed = rlx(killed);
+  ASSERT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_GT(resumed.json()["gaussians"], 80);
+  EXPECT_EQ(slurp(folder / "killed/scene.ply"), slurp(folder / "whole/scene.ply"));
+  EXPECT_EQ(slurp(folder / "killed/history.svg"), slurp(folder / "whole/history.svg"));
+}
+
 TEST(SplatTrain, Refusals) {
   const TempFolder folder;
   const auto refused = [](const std::vector<std::string>& arguments, int status, const std::string& what) {

@@ -1,11 +1,15 @@
-// Checkpoints whose arrays are not what a run of these options has: each array in turn absent, of another type, of
-// another length and of another rank.
+// Checkpoints that are refused: arrays that are not what a run of these options has - each in turn absent, of another
+// type, of another length and of another rank - and bytes that are not those which were written.
 #include "training.hpp"
 
 #include <rlx/formats/hdf5.hpp>
 #include <rlx/ir/error.hpp>
 
+#include <fstream>
 #include <map>
+#include <random>
+
+#include "splat/train/checkpoint.hpp"
 
 namespace rlx::splat::testing {
 namespace {
@@ -22,10 +26,11 @@ TEST(Checkpoint, EveryArrayIsChecked) {
   const Capture c = small_capture();
   const std::string path = folder / "checkpoint.h5";
   Trainer(c, o).save(path);
-  std::map<std::string, HostTensor> good;
+  train::Datasets good;
   for (const std::string& name : formats::list_hdf5(path)) good[name] = formats::read_hdf5(path, name);
   ASSERT_GT(good.size(), 25u);
-  const auto refused = [&](const std::map<std::string, HostTensor>& sets, const std::string& what) {
+  const auto refused = [&](train::Datasets sets, const std::string& what) {
+    if (!what.starts_with(train::digest_name)) sets[train::digest_name] = train::digest_of(sets);
     formats::write_hdf5(path, sets);
     try {
       Trainer(c, o, path);
@@ -77,6 +82,39 @@ TEST(Checkpoint, EveryArrayIsChecked) {
   sets = good;
   sets["/run"].set_i64(1, -1);
   refused(sets, "a negative step");
+  sets["/run"].set_i64(1, o.steps + 1);
+  refused(sets, "a step beyond the last");
+}
+
+TEST(Checkpoint, ChangedBytesAreRefused) {
+  const Folder folder;
+  const TrainOptions o = small_options();
+  const Capture c = small_capture();
+  Trainer t(c, o);
+  const std::string path = folder / "checkpoint.h5";
+  t.save(path);
+  std::string bytes;
+  {
+    std::ifstream in(path, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  std::mt19937 random(5);
+  int refused = 0;
+  constexpr int tries = 200;
+  for (int k = 0; k < tries; ++k) {
+    const std::size_t at = random() % bytes.size();
+    std::string changed = bytes;
+    changed[at] = static_cast<char>(changed[at] ^ static_cast<char>(1 + random() % 255));
+    std::ofstream(path, std::ios::binary) << changed;
+    try {
+      // What HDF5 leaves between its objects may be anything.
+      expect_same(Trainer(c, o, path).cloud(), t.cloud());
+    } catch (const FormatError& e) {
+      EXPECT_EQ(std::string(e.what()).find(path), 0u) << at << ": " << e.what();
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, tries / 2);
 }
 
 }  // namespace

@@ -120,11 +120,14 @@ TEST(Mcmc, MovesTheDeadAndGrowsUpToTheMost) {
   EXPECT_EQ(s.count, 42);
 }
 
-TEST(Schedule, MeansDecayAndDegreesRise) {
+TEST(Schedule, RatesDecayAndDegreesRise) {
   const TrainOptions o = resolved(small_options(Densification::adaptive, 100));
   EXPECT_NEAR(numbers_of(o, 2, 0, 0).rates[means], 3.2e-4, 1e-12);
   EXPECT_NEAR(numbers_of(o, 2, 50, 0).rates[means], 3.2e-5, 1e-12);
   EXPECT_NEAR(numbers_of(o, 2, 100, 0).rates[means], 3.2e-6, 1e-12);
+  EXPECT_EQ(numbers_of(o, 2, 50, 0).rates[scales], o.rates.scales);
+  EXPECT_NEAR(numbers_of(o, 2, 75, 0).rates[scales], o.rates.scales * std::sqrt(0.1), 1e-12);
+  EXPECT_NEAR(numbers_of(o, 2, 100, 0).rates[colours], o.rates.colours * 0.1, 1e-12);
   EXPECT_EQ(numbers_of(o, 2, 19, 0).degree, 0);
   EXPECT_EQ(numbers_of(o, 2, 20, 0).degree, 1);
   EXPECT_EQ(numbers_of(o, 2, 99, 0).degree, 1);

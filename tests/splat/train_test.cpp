@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "splat/train/adam.hpp"
+#include "splat/train/schedule.hpp"
 #include "splat/train/start.hpp"
 #include "splat/train/step.hpp"
 
@@ -28,6 +29,24 @@ TEST(Training, LearnsASceneThatItHasNotSeenFromThere) {
   EXPECT_LT(t.history()[3].loss, t.history()[0].loss / 2);
 }
 
+TEST(Training, ReachesWhatItPromisesOnViewsThatAreHeldOut) {
+  // The small one of the benchmark's configurations: 24 views to train on and 8 held out. On x86-64 31.3 dB and 2.8 dB
+  // less than the training views: the margins are for sums in another order, which a chaotic descent magnifies.
+  const Capture c = capture_scene(synthetic_scene(200),
+                                  {.views = 32, .width = 48, .height = 48, .point_noise = 0.02, .device = "cpu"});
+  TrainOptions o = small_options(Densification::mcmc, 800);
+  o.degree_every = 1000;
+  o.rates.scales = 2e-2;  // Few steps, so larger ones.
+  o.refine_every = o.refine_from = 100;
+  Trainer t(c, o);
+  train_to(t, o.steps);
+  const Quality seen = t.quality(t.training_views()), unseen = t.quality(t.held_out_views());
+  EXPECT_EQ(seen.views, 24u);
+  EXPECT_EQ(unseen.views, 8u);
+  EXPECT_GT(unseen.psnr, 30);
+  EXPECT_LT(seen.psnr - unseen.psnr, 3.5);
+}
+
 class Resumed : public ::testing::TestWithParam<Densification> {};
 
 TEST_P(Resumed, MakesTheSameBits) {
@@ -37,17 +56,22 @@ TEST_P(Resumed, MakesTheSameBits) {
   o.exposures = o.refine_poses = true;
   o.adaptive.gradient = 5e-5;
   o.adaptive.reset_every = 25;
+  o.refine_until = 50;  // So also three times after the checkpoint.
   const Capture c = small_capture();
   Trainer whole(c, o);
   train_to(whole, 23);
   whole.save(folder / "checkpoint.h5");
+  const std::int64_t then = whole.gaussians();
   train_to(whole, 60);
   Trainer second(c, o, folder / "checkpoint.h5");
   EXPECT_EQ(second.steps_done(), 23);
   train_to(second, 60);
   expect_same(whole.cloud(), second.cloud());
   EXPECT_EQ(whole.render(1), second.render(1));
-  if (GetParam() != Densification::fixed) { EXPECT_NE(whole.gaussians(), 200); }
+  if (GetParam() != Densification::fixed) {
+    EXPECT_NE(then, 200);
+    EXPECT_NE(whole.gaussians(), then);
+  }
   // And what is saved then is the same file of numbers.
   whole.save(folder / "a.h5"), second.save(folder / "b.h5");
   for (const std::string& name : formats::list_hdf5(folder / "a.h5"))
@@ -99,17 +123,18 @@ TEST(Training, AStepWhoseListsOverflowIsRepeated) {
 
 TEST(Training, TheStateIsUpdatedWhereItStands) {
   const Capture c = small_capture();
-  const TrainOptions o = small_options();
-  train::State s = train::make_state(train::first_gaussians(c, o), 8);
-  std::int64_t bytes = 0;
-  for (const auto* list : {&s.values, &s.first, &s.second})
-    for (std::size_t g = 0; g < train::scene_groups; ++g) bytes += (*list)[g].bytes();
   const Look l = look_at(c);
-  train::Programs programs(o, s.count);
-  for (int k = 0; k < 5; ++k) programs.step(s, l.view, l.numbers);
-  // Half of it at least: a kernel over two indices is not seen yet to write where it reads.
-  EXPECT_GE(2 * programs.statistics().in_place_bytes, 5 * bytes) << programs.kept_apart();
-  EXPECT_EQ(programs.statistics().copied_bytes, 0);
+  for (const auto densification : {Densification::adaptive, Densification::mcmc}) {
+    TrainOptions o = train::resolved(small_options(densification));
+    o.refine_poses = o.exposures = true;
+    train::State s = train::make_state(train::first_gaussians(c, o), 8);
+    std::int64_t bytes = 0;
+    for (const Tensor& leaf : s.leaves()) bytes += leaf.host_tensor().bytes();
+    train::Programs programs(o, s.count);
+    for (int k = 0; k < 5; ++k) programs.step(s, l.view, l.numbers);
+    EXPECT_EQ(programs.statistics().in_place_bytes, 5 * bytes) << programs.kept_apart();
+    EXPECT_EQ(programs.statistics().copied_bytes, 0);
+  }
 }
 
 TEST(Training, AdamIsThatOfThePaper) {

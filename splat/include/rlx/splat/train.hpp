@@ -29,6 +29,9 @@ struct TrainRates {
   double colours = 2.5e-3;                ///< Harmonics of degree 0.
   double harmonics = 2.5e-3 / 20;         ///< Those of higher degrees.
   double poses = 1e-4, exposures = 1e-3;  ///< Where they are refined.
+  /// What of the rates of shapes, opacities and colours is left at the end: they decay exponentially over the second
+  /// half of the steps, and with them the noise of steps that look at one view each.
+  double last_share = 0.1;
 };
 
 struct AdaptiveOptions {

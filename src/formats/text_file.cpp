@@ -1,0 +1,13 @@
+#include <rlx/formats/text_file.hpp>
+
+#include "pending_file.hpp"
+
+namespace rlx::formats {
+
+void write_text(const std::string& path, std::string_view text) {
+  PendingFile out(path);
+  out.write(text);
+  out.commit();
+}
+
+}  // namespace rlx::formats
