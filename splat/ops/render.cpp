@@ -1,3 +1,4 @@
+#include <rlx/formats/gaussian_cloud.hpp>
 #include <rlx/splat/render.hpp>
 
 #include "splat/ops/common.hpp"
@@ -89,7 +90,7 @@ static std::vector<SampleOperand> wide_scene(DType t) {
 
 /// One pixel, on whose axis two round Gaussians lie, at 2 and 4, of opacity 1/2 and colours 1 and 2.
 static std::vector<SampleOperand> axis_scene() {
-  const double band = 0.28209479177387814;
+  constexpr double band = formats::sh_constant;
   return {{f64({2, 3}), {0, 0, 4, 0, 0, 2}},
           {f64({2, 4}), {1, 0, 0, 0, 1, 0, 0, 0}},
           {f64({2, 3}), {1, 1, 1, 0.5, 0.5, 0.5}},
