@@ -26,8 +26,9 @@ constexpr ModelRow models[] = {
 const ModelRow& row(CameraModel m) { return models[static_cast<std::size_t>(m)]; }
 
 constexpr int most_steps = 100;
-constexpr double converged = 1e-12;  // in units of the focal length
-constexpr double accepted = 1e-9;    // what is left when no step gets nearer
+constexpr double least_focal = 1e-9;  // of the larger side of the image: 180 degrees in the digits of f32
+constexpr double converged = 1e-12;   // in units of the focal length
+constexpr double accepted = 1e-9;     // what is left when no step gets nearer
 
 }  // namespace
 
@@ -53,6 +54,10 @@ void check(const Camera& c) {
     if (!std::isfinite(p)) throw ArgumentError(what + ": a parameter is not finite");
   const Pinhole p = pinhole_of(c);
   if (p.fx <= 0 || p.fy <= 0) throw ArgumentError(what + ": a focal length must be positive");
+  const double least = least_focal * static_cast<double>(std::max(c.width, c.height));
+  if (p.fx < least || p.fy < least)
+    throw ArgumentError(what +
+                        ": a focal length is below a billionth of the image's size: the intrinsics are singular");
 }
 
 Pinhole pinhole_of(const Camera& c) {
