@@ -141,12 +141,8 @@ TEST(Render, TheOperatorIsItsParts) {
   options.mode = RenderMode::antialiased, options.channels = Channels::depth;
   const auto expected = run(rendering(in, options), in);
   for (const std::int64_t tile : {16, 8, 24}) {
-    const RenderAttrs attrs{.width = width,
-                            .height = height,
-                            .mode = options.mode,
-                            .channels = options.channels,
-                            .tile = tile,
-                            .entries = 60000};
+    const RenderAttrs attrs{
+        .project = options.project, .mode = options.mode, .channels = options.channels, .tile = tile, .entries = 60000};
     const auto got = run(graph_of(in,
                                   [&](Builder&, ValuesIn v) -> Values {
                                     const Images r =
