@@ -53,10 +53,10 @@ std::vector<std::int64_t> steps(std::int64_t n, std::int64_t stride) {
 
 /// Rates of rounds, medians; the ratio is the median of the rounds' own.
 void row(const std::string& name, const std::vector<double>& ours, const std::vector<double>& rival, const char* unit,
-         double goal) {
+         double goal, int threads) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < ours.size(); ++i) ratios.push_back(ours[i] / rival[i]);
-  bench::row(name, bench::median(ours), bench::median(rival), unit, bench::median(ratios), goal);
+  bench::row(name, bench::median(ours), bench::median(rival), unit, bench::median(ratios), goal, threads);
 }
 
 /// Square matrices and what multiplies them.
@@ -143,9 +143,9 @@ void measure(DType t, std::int64_t n, double goal, const Setting& s) {
     rival.push_back(p.rate([&] { p.openblas(); }));
     before = peak.rate(about, s.threads);
   }
-  row(label(t, t, n, s.threads) + "_vs_peak", mine, rate, "GFLOP/s", goal);
-  row(label(t, t, n, s.threads) + "_vs_peak_at_its_clock", mine, hot, "GFLOP/s", goal);
-  row(label(t, t, n, s.threads) + "_vs_openblas_" + openblas_get_corename(), mine, rival, "GFLOP/s", 1.0);
+  row(label(t, t, n, s.threads) + "_vs_peak", mine, rate, "GFLOP/s", goal, s.threads);
+  row(label(t, t, n, s.threads) + "_vs_peak_at_its_clock", mine, hot, "GFLOP/s", goal, s.threads);
+  row(label(t, t, n, s.threads) + "_vs_openblas_" + openblas_get_corename(), mine, rival, "GFLOP/s", 1.0, s.threads);
 }
 
 /// Narrow operands against f32 of the same size.
@@ -156,7 +156,7 @@ void measure_narrow(DType in, DType out, std::int64_t n, double goal, const Sett
     mine.push_back(narrow.rate([&] { narrow.ours(); }));
     rival.push_back(wide.rate([&] { wide.ours(); }));
   }
-  row(label(in, out, n, s.threads) + "_vs_f32", mine, rival, in == DType::i8 ? "GOP/s" : "GFLOP/s", goal);
+  row(label(in, out, n, s.threads) + "_vs_f32", mine, rival, in == DType::i8 ? "GOP/s" : "GFLOP/s", goal, s.threads);
 }
 
 /// What bounds a product: the microkernel alone, on packed operands that stay in a level of cache. Against the peak
@@ -196,10 +196,10 @@ void measure_microkernel(DType t, int level, double goal, const Setting& s) {
   }
   const std::string name = "matmul_" + std::string(rlx::name(t)) + "_microkernel_" + std::to_string(k.mr) + "x" +
                            std::to_string(k.nr) + "_in_l" + std::to_string(level);
-  row(name + "_vs_peak", mine, rate, "GFLOP/s", goal);
-  row(name + "_vs_peak_at_one_clock", sliced, sliced_peak, "GFLOP/s", goal);
+  row(name + "_vs_peak", mine, rate, "GFLOP/s", goal, s.threads);
+  row(name + "_vs_peak_at_one_clock", sliced, sliced_peak, "GFLOP/s", goal, s.threads);
   row("fma_peak_" + std::string(rlx::name(t)) + "_in_turn_with_it_vs_alone", {bench::median(sliced_peak)},
-      {bench::median(rate)}, "GFLOP/s", no_goal);
+      {bench::median(rate)}, "GFLOP/s", no_goal, s.threads);
 }
 
 }  // namespace
