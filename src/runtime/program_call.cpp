@@ -153,7 +153,7 @@ void ProgramCall::execute(const Step& s) {
                       at(s.places[0]).byte_offset, p_.place(s.places[0]).bytes);
       break;
     case Step::Kind::call:
-      call(p_.steps.calls[s.index], s.second, s.first);
+      call(p_.steps.calls[s.index], s.prologues, s.epilogue);
       break;
     case Step::Kind::loop:
       loop(s);
