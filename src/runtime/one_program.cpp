@@ -56,7 +56,7 @@ void refuse_nan(std::span<const HostValue> arguments, const std::vector<std::str
 class OneProgram final : public CompiledGraph {
  public:
   OneProgram(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog, const CompileOptions& options,
-             const RowNames& names)
+             const RowNames& names, Results results)
       : registry_(catalog.operators), inputs_(hir) {
     p_.device = std::move(device);
     p_.records = records_of(*p_.device, catalog);
@@ -66,6 +66,7 @@ class OneProgram final : public CompiledGraph {
     p_.steps = prepare(p_.program, registry_, target, p_.records);
     if (!target.interprets) p_.module = p_.device->compile(p_.program.lir);
     p_.output_types = hir.types_of(hir.outputs());
+    p_.padded_results = results == Results::padded;
     p_.donated = options.donated;
     p_.checked = options.checked;
     p_.numerics = options.check_numerics;
@@ -168,8 +169,8 @@ class OneProgram final : public CompiledGraph {
 }  // namespace
 
 std::unique_ptr<CompiledGraph> one_program(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog,
-                                           const CompileOptions& options, const RowNames& names) {
-  return std::make_unique<OneProgram>(std::move(device), hir, catalog, options, names);
+                                           const CompileOptions& options, const RowNames& names, Results results) {
+  return std::make_unique<OneProgram>(std::move(device), hir, catalog, options, names, results);
 }
 
 }  // namespace rlx::runtime

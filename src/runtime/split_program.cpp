@@ -86,7 +86,7 @@ class SplitProgram final : public CompiledGraph {
     point_.emplace(compile::first_size_point(rows, catalog.operators, options));
     donate();
     try {
-      head_ = compiled_graph(device_, point_->head, catalog, of_head_, names_of(point_->head_rows));
+      head_ = one_program(device_, point_->head, catalog, of_head_, names_of(point_->head_rows), Results::padded);
     } catch (const CompileError& e) { refuse(e, point_->head_rows); }
     merge(report_, head_->report(), point_->head_rows, point_->row);
     report_.steps.push_back({point_->symbol, "size point", "host", 0});
