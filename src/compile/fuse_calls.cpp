@@ -22,10 +22,10 @@ bool is_call(const Node& n) { return n.op->name() == "lir.call"; }
 bool is_kernel(const Node& n) { return n.op->name() == "lir.kernel"; }
 std::size_t writes(const Node& kernel) { return static_cast<std::size_t>(kernel.attrs.as<lir::KernelAttrs>().writes); }
 
-class Fuser {
+class CallFuser {
  public:
-  Fuser(Graph& g, const Target& target, const Registry& registry, std::span<const KernelRecord> records,
-        DispatchReport& report)
+  CallFuser(Graph& g, const Target& target, const Registry& registry, std::span<const KernelRecord> records,
+            DispatchReport& report)
       : g_(g), target_(target), registry_(registry), records_(records), report_(report) {
     find_users(Graph::top);
   }
@@ -278,7 +278,7 @@ class Fuser {
 
 void fuse_calls(Graph& lir, const Target& target, const Registry& registry, std::span<const KernelRecord> records,
                 DispatchReport& report) {
-  Fuser(lir, target, registry, records, report).run();
+  CallFuser(lir, target, registry, records, report).run();
 }
 
 }  // namespace rlx::compile
