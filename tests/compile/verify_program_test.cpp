@@ -297,4 +297,4 @@ TEST(VerifyProgram, AStepOfAnotherRow) {
 }
 
 }  // namespace
-}  // namespace rlx::testing_kernels
+}  // namespace rlx
