@@ -1,15 +1,13 @@
 #include "benchmarks/bench.hpp"
 
+#include "backends/cpu/thread_pool.hpp"
+
 #include <rlx/ir/host_tensor.hpp>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <vector>
-
-#include <omp.h>
 
 namespace rlx::bench {
 
@@ -63,9 +61,6 @@ std::string processor() {
   return "unknown";
 }
 
-int threads() {
-  const char* text = std::getenv("RLX_THREADS");
-  return text ? std::max(1, std::atoi(text)) : omp_get_max_threads();
-}
+int threads() { return cpu::default_threads(); }
 
 }  // namespace rlx::bench

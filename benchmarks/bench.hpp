@@ -28,14 +28,15 @@ std::vector<double> alternating_seconds(int repeats, const std::vector<std::func
 
 /// A row of the measurement that runs, one JSON line on standard output at its end. `ratio` is ours over rival where
 /// larger is better, else rival over ours; `goal` is what the project asks of it, 0 where it asks nothing. A figure
-/// that is no number is printed as null.
-void row(const std::string& name, double ours, double rival, const std::string& unit, double ratio, double goal);
+/// that is no number is printed as null. `thread_count` is that of both sides, 0 for threads().
+void row(const std::string& name, double ours, double rival, const std::string& unit, double ratio, double goal,
+         int thread_count = 0);
 
 /// Bytes a second of a[i] = b[i] + s c[i] over three arrays of `bytes` each (24 bytes an element), on `threads`
 /// threads. The arrays are host tensors: their pages are what the kernels' are.
 double triad(std::size_t bytes, int threads, int repeats);
 
 std::string processor();
-int threads();  ///< RLX_THREADS; without it, as many as OpenMP takes.
+int threads();  ///< RLX_THREADS; without it, as many as OpenMP takes. Throws ArgumentError, as the library does.
 
 }  // namespace rlx::bench

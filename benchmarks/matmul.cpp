@@ -1,16 +1,15 @@
 // Packed matrix products against this processor's multiply-add peak, measured alternately, and against OpenBLAS's best
 // kernel; narrow types against f32. Medians of the rates, and the median of the ratios of neighbours in time, so that a
-// clock that moves moves both. One thread is timed by its processor time, which other
-// processes disturb less; more by the wall clock. On one thread and on RLX_THREADS. RLX_ISA
-// pins the level, also of the peak. OpenBLAS's choice of kernel is not restricted otherwise: the program starts itself
-// again without OPENBLAS_CORETYPE and OPENBLAS_L2_SIZE, with its AVX2 kernel where that is the level.
+// clock that moves moves both. On one thread and on RLX_THREADS. RLX_ISA pins the level, also of the peak. OpenBLAS's
+// choice of kernel is not restricted otherwise: the program starts itself again without OPENBLAS_CORETYPE and
+// OPENBLAS_L2_SIZE, with its AVX2 kernel where that is the level.
 #include "backends/cpu/kernels/matmul.hpp"
-#include "backends/cpu/jit.hpp"
 #include "backends/cpu/kernels/cache_sizes.hpp"
 #include "backends/cpu/kernels/matmul_microkernel.hpp"
 #include "backends/cpu/memory.hpp"
 #include "backends/cpu/thread_pool.hpp"
 #include "benchmarks/bench.hpp"
+#include "benchmarks/fma_peak.hpp"
 
 #include <rlx/ir/error.hpp>
 
@@ -19,10 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <functional>
-#include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -36,82 +32,10 @@ namespace {
 
 using namespace rlx;
 
-double now(int threads) {
-  timespec t{};
-  ::clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-double seconds(int threads, const std::function<void()>& f) {
-  const double start = now(threads);
-  f();
-  return now(threads) - start;
-}
-
 std::string text_of(const char* variable) {
   const char* text = std::getenv(variable);
   return text ? text : "";
 }
-
-/// Multiply-adds in registers, without memory: the rate that no product exceeds.
-class Peak {
- public:
-  Peak(bool f64, const emit_llvm::Machine& machine) {
-    const int bytes = machine.isa == emit_llvm::Isa::avx512 ? 64 : machine.isa == emit_llvm::Isa::avx2 ? 32 : 16;
-    const int lanes = bytes / (f64 ? 8 : 4);
-    std::ostringstream v, s;
-    v << "<" << lanes << " x " << (f64 ? "double" : "float") << ">";
-    const std::string t = v.str(), f = "@llvm.fma.v" + std::to_string(lanes) + (f64 ? "f64" : "f32");
-    s << "declare " << t << " " << f << "(" << t << ", " << t << ", " << t
-      << ")\ndefine void @peak(i64 %n, ptr %to) {\n"
-      << "entry:\n %x = load " << t << ", ptr %to\n br label %loop\nloop:\n"
-      << " %k = phi i64 [ 0, %entry ], [ %k.next, %loop ]\n";
-    for (int i = 0; i < chains; ++i)
-      s << " %c" << i << " = phi " << t << " [ zeroinitializer, %entry ], [ %d" << i << ", %loop ]\n";
-    for (int i = 0; i < chains; ++i)
-      s << " %d" << i << " = call " << t << " " << f << "(" << t << " %x, " << t << " %x, " << t << " %c" << i << ")\n";
-    s << " %k.next = add i64 %k, 1\n %more = icmp slt i64 %k.next, %n\n br i1 %more, label %loop, label %end\nend:\n";
-    for (int i = 0; i < chains; ++i)
-      s << " %p" << i << " = getelementptr i8, ptr %to, i64 " << i * bytes << "\n store " << t << " %d" << i
-        << ", ptr %p" << i << "\n";
-    s << " ret void\n}\n";
-    const std::string names[] = {"peak"};
-    code_ = cpu::load(emit_llvm::assemble(s.str(), machine), names);
-    run_ = reinterpret_cast<void (*)(std::int64_t, void*)>(code_->function(0));
-    flops_ = 2.0 * chains * lanes;
-  }
-  /// GFLOP/s over about `flops` on each thread.
-  double rate(double flops, int threads) const {
-    struct Context {
-      const Peak& p;
-      std::int64_t n;
-    } c{*this, std::max<std::int64_t>(1, static_cast<std::int64_t>(flops / flops_))};
-    const double t = seconds(threads, [&] {
-      cpu::parallel_for(
-          threads, 1, threads,
-          [](void* x, std::int64_t, std::int64_t) {
-            alignas(64) float memory[chains * 16];
-            std::fill(std::begin(memory), std::end(memory), 0.37f);  // zeros would draw less power and raise the clock
-            const auto& a = *static_cast<const Context*>(x);
-            a.p.run_(a.n, memory);
-          },
-          &c);
-    });
-    return static_cast<double>(c.n) * flops_ * threads / t * 1e-9;
-  }
-
-  /// Of the first moments, before the clock, which loads beside multiply-adds lower, has risen again: the fastest of
-  /// three slices of some 25 us, since the first one finds cold caches.
-  double rate_at_once(int threads) const {
-    return std::max({rate(slice(), threads), rate(slice(), threads), rate(slice(), threads)});
-  }
-  double slice() const { return 15000 * flops_; }  ///< What that time takes.
-
- private:
-  static constexpr int chains = 12;
-  std::unique_ptr<cpu::LoadedCode> code_;
-  void (*run_)(std::int64_t, void*) = nullptr;
-  double flops_ = 0;
-};
 
 struct Memory {
   explicit Memory(std::int64_t bytes) : at(cpu::allocate(bytes)) {}
@@ -129,10 +53,10 @@ std::vector<std::int64_t> steps(std::int64_t n, std::int64_t stride) {
 
 /// Rates of rounds, medians; the ratio is the median of the rounds' own.
 void row(const std::string& name, const std::vector<double>& ours, const std::vector<double>& rival, const char* unit,
-         double goal) {
+         double goal, int threads) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < ours.size(); ++i) ratios.push_back(ours[i] / rival[i]);
-  bench::row(name, bench::median(ours), bench::median(rival), unit, bench::median(ratios), goal);
+  bench::row(name, bench::median(ours), bench::median(rival), unit, bench::median(ratios), goal, threads);
 }
 
 /// Square matrices and what multiplies them.
@@ -174,7 +98,7 @@ class Square {
   template <class F>
   double rate(F f) {
     f();
-    return flops() / seconds(threads_, f) * 1e-9;
+    return flops() / bench::seconds(threads_, f) * 1e-9;
   }
   double flops() const { return 2.0 * static_cast<double>(n_) * static_cast<double>(n_) * static_cast<double>(n_); }
 
@@ -207,7 +131,7 @@ struct Setting {
 /// is to the first moments of the peak after the product: at the clock that the product's power leaves it.
 void measure(DType t, std::int64_t n, double goal, const Setting& s) {
   Square p(t, t, n, s.threads, s.machine);
-  const Peak peak(t == DType::f64, s.machine);
+  const bench::FmaPeak peak(t == DType::f64, s.machine);
   const double about = std::min(p.flops(), 2e9) / s.threads;
   std::vector<double> mine, rate, rival, hot;
   double before = peak.rate(about, s.threads);
@@ -219,9 +143,9 @@ void measure(DType t, std::int64_t n, double goal, const Setting& s) {
     rival.push_back(p.rate([&] { p.openblas(); }));
     before = peak.rate(about, s.threads);
   }
-  row(label(t, t, n, s.threads) + "_vs_peak", mine, rate, "GFLOP/s", goal);
-  row(label(t, t, n, s.threads) + "_vs_peak_at_its_clock", mine, hot, "GFLOP/s", goal);
-  row(label(t, t, n, s.threads) + "_vs_openblas_" + openblas_get_corename(), mine, rival, "GFLOP/s", 1.0);
+  row(label(t, t, n, s.threads) + "_vs_peak", mine, rate, "GFLOP/s", goal, s.threads);
+  row(label(t, t, n, s.threads) + "_vs_peak_at_its_clock", mine, hot, "GFLOP/s", goal, s.threads);
+  row(label(t, t, n, s.threads) + "_vs_openblas_" + openblas_get_corename(), mine, rival, "GFLOP/s", 1.0, s.threads);
 }
 
 /// Narrow operands against f32 of the same size.
@@ -232,7 +156,7 @@ void measure_narrow(DType in, DType out, std::int64_t n, double goal, const Sett
     mine.push_back(narrow.rate([&] { narrow.ours(); }));
     rival.push_back(wide.rate([&] { wide.ours(); }));
   }
-  row(label(in, out, n, s.threads) + "_vs_f32", mine, rival, in == DType::i8 ? "GOP/s" : "GFLOP/s", goal);
+  row(label(in, out, n, s.threads) + "_vs_f32", mine, rival, in == DType::i8 ? "GOP/s" : "GFLOP/s", goal, s.threads);
 }
 
 /// What bounds a product: the microkernel alone, on packed operands that stay in a level of cache. Against the peak
@@ -246,12 +170,12 @@ void measure_microkernel(DType t, int level, double goal, const Setting& s) {
   Memory a(strip * strips), b(panel * panels), c(static_cast<std::int64_t>(k.mr) * k.nr * k.unit_bytes);
   std::memset(a.at, 0x3c, static_cast<std::size_t>(strip * strips));  // small numbers, in f32 and in f64
   std::memset(b.at, 0x3c, static_cast<std::size_t>(panel * panels));
-  const Peak peak(t == DType::f64, s.machine);
+  const bench::FmaPeak peak(t == DType::f64, s.machine);
   std::int64_t tile = 0;  // goes on where it was
   const auto rate_of = [&](double flops) {
     const double each = 2.0 * static_cast<double>(units * k.mr * k.nr);
     const auto tiles = static_cast<std::int64_t>(std::ceil(flops / each));
-    const double t = seconds(1, [&] {
+    const double t = bench::seconds(1, [&] {
       for (const std::int64_t end = tile + tiles; tile < end; ++tile)
         k.runs[k.nr / k.lanes - 1](units, static_cast<std::byte*>(a.at) + tile % strips * strip,
                                    static_cast<std::byte*>(b.at) + tile / strips % panels * panel, c.at, k.nr, 0, b.at);
@@ -272,10 +196,10 @@ void measure_microkernel(DType t, int level, double goal, const Setting& s) {
   }
   const std::string name = "matmul_" + std::string(rlx::name(t)) + "_microkernel_" + std::to_string(k.mr) + "x" +
                            std::to_string(k.nr) + "_in_l" + std::to_string(level);
-  row(name + "_vs_peak", mine, rate, "GFLOP/s", goal);
-  row(name + "_vs_peak_at_one_clock", sliced, sliced_peak, "GFLOP/s", goal);
+  row(name + "_vs_peak", mine, rate, "GFLOP/s", goal, s.threads);
+  row(name + "_vs_peak_at_one_clock", sliced, sliced_peak, "GFLOP/s", goal, s.threads);
   row("fma_peak_" + std::string(rlx::name(t)) + "_in_turn_with_it_vs_alone", {bench::median(sliced_peak)},
-      {bench::median(rate)}, "GFLOP/s", no_goal);
+      {bench::median(rate)}, "GFLOP/s", no_goal, s.threads);
 }
 
 }  // namespace

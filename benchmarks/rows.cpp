@@ -22,6 +22,7 @@ namespace {
 struct Row {
   std::string name, unit;
   double goal;
+  int threads;
   std::vector<double> ours, rival, ratio;
 };
 using Rows = std::vector<Row>;
@@ -44,7 +45,7 @@ void print(const Row& r) {
                                       {"unit", r.unit},
                                       {"ratio", figure(median(r.ratio))},
                                       {"goal", figure(r.goal)},
-                                      {"threads", threads()},
+                                      {"threads", r.threads},
                                       {"processor", processor()}}
                    .dump()
             << std::endl;
@@ -68,9 +69,11 @@ class RowReporter : public benchmark::BenchmarkReporter {
 
 }  // namespace
 
-void row(const std::string& name, double ours, double rival, const std::string& unit, double ratio, double goal) {
+void row(const std::string& name, double ours, double rival, const std::string& unit, double ratio, double goal,
+         int thread_count) {
   auto r = std::ranges::find(*current, name, &Row::name);
-  if (r == current->end()) r = current->insert(r, {name, unit, goal, {}, {}, {}});
+  if (r == current->end())
+    r = current->insert(r, {name, unit, goal, thread_count ? thread_count : threads(), {}, {}, {}});
   r->ours.push_back(ours);
   r->rival.push_back(rival);
   r->ratio.push_back(ratio);

@@ -1,11 +1,12 @@
 // Rendering the garden scene (10 k, 139 k and 1.1 M Gaussians, 648 x 420, spherical harmonics of degree 3) and its
-// gradient: milliseconds beside a limit or beside OpenSplat's renderer for processors, Gaussians and pixels a second,
-// the share of each stage, and the memory at 1920 x 1080; similarity of images and neighbour distances. The scenes are
-// those of shared/rivals/splat/scene.py, with random numbers of our own. OpenSplat runs where RLX_OPENSPLAT names the
-// folder of the module that shared/rivals/splat builds.
+// gradient, on one thread and on RLX_THREADS: milliseconds beside a limit or beside OpenSplat's renderer for
+// processors, Gaussians and pixels a second, the share of each stage, and the memory at 1920 x 1080; similarity of
+// images and neighbour distances. The scenes are those of shared/rivals/splat/scene.py, with random numbers of our own.
+// OpenSplat runs where RLX_OPENSPLAT names the folder of the module that scripts/extras builds.
 #include "benchmarks/bench.hpp"
 
 #include <rlx/catalog.hpp>
+#include <rlx/formats/gaussian_cloud.hpp>
 #include <rlx/formats/hdf5.hpp>
 #include <rlx/ops/build.hpp>
 #include <rlx/runtime/backends.hpp>
@@ -21,6 +22,7 @@
 #include <memory>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -108,7 +110,7 @@ Scene garden(const std::string& file, std::int64_t stride, std::int64_t copies, 
       filled({n}, [&](std::int64_t) { return 1 / (1 + std::exp(-normal(words))); }),
       filled({n, 16, 3}, [&](std::int64_t i) {
         if (i % 48 >= 3) return 0.05f * normal(words);
-        return (stored(colours, i / 48 * 3 + i % 48) / 255 - 0.5f) / 0.28209479f;
+        return (stored(colours, i / 48 * 3 + i % 48) / 255 - 0.5f) / static_cast<float>(formats::sh_constant);
       })};
   s.in.push_back(filled({1, 4, 4}, [&](std::int64_t i) { return static_cast<float>(views.get_f64(i)); }));
   s.in.push_back(filled(
@@ -151,24 +153,32 @@ double rival_ms(const std::string& shared, const std::string& scene, const std::
   return std::stod(text.substr(at + 10));
 }
 
-/// Both directions, each one program, where there is a limit in milliseconds (else 0) beside that and the rival.
-void whole(const std::string& name, const Scene& s, double forward_limit, double both_limit,
-           const std::string& shared) {
+/// What the limits, in milliseconds, and the rival's times are of.
+constexpr const char* measured_scene = "139k";
+constexpr double forward_limit = 100, both_limit = 300;
+
+std::string on_threads() {
+  return bench::threads() == 1 ? ", 1 thread" : ", " + std::to_string(bench::threads()) + " threads";
+}
+
+/// Both directions, each one program; beside the limits and the rival where `compared`.
+void whole(const std::string& name, const Scene& s, bool compared, const std::string& shared) {
   const Graph g = rendering(s);
   Run forward(g, s.in), both = gradient(g, s.in, parameters);
   const bench::Pair t = bench::alternating_seconds(5, [&] { forward(); }, [&] { both(); });
   const auto direction = [&](const std::string& what, const std::string& mode, double seconds, double limit,
                              double goal) {
     const double pixels = static_cast<double>(s.width * s.height), n = static_cast<double>(s.n);
-    bench::row(name + what + ", Gaussians", n / seconds / 1e6, 0, "M/s", 0, 0);
-    bench::row(name + what + ", pixels", pixels / seconds / 1e6, 0, "M/s", 0, 0);
-    if (limit <= 0) return;
-    bench::row(name + what, seconds * 1e3, limit, "ms", limit / seconds / 1e3, 1);
+    bench::row(name + on_threads() + what + ", Gaussians", n / seconds / 1e6, 0, "M/s", 0, 0);
+    bench::row(name + on_threads() + what + ", pixels", pixels / seconds / 1e6, 0, "M/s", 0, 0);
+    if (!compared) return;
+    bench::row(name + on_threads() + what, seconds * 1e3, limit, "ms", limit / seconds / 1e3, 1);
     if (const double rival = rival_ms(shared, name, mode); rival > 0)
-      bench::row(name + what + " beside OpenSplat", seconds * 1e3, rival, "ms", rival / seconds / 1e3, goal);
+      bench::row(name + on_threads() + what + " beside OpenSplat", seconds * 1e3, rival, "ms", rival / seconds / 1e3,
+                 goal);
   };
-  direction(" forward", "forward", t.first, forward_limit, 6);
-  direction(" forward and backward", "both", t.second, both_limit, 4);
+  direction(", forward", "forward", t.first, forward_limit, 6);
+  direction(", forward and backward", "both", t.second, both_limit, 4);
 }
 
 /// Peak memory of a process that renders 1.1 M Gaussians at 1920 x 1080 and differentiates the image.
@@ -251,7 +261,7 @@ void render_stages(const std::string& scene, const Scene& s) {
   for (const auto& stage : stages) functions.push_back(stage.second);
   const std::vector<double> t = bench::alternating_seconds(5, functions);
   const double forward = t[0] + t[1] + t[2] + t[3] + t[4], both = std::accumulate(t.begin(), t.end(), 0.0);
-  const std::string name = scene + ", " + std::to_string(ids.numel()) + " entries: ";
+  const std::string name = scene + on_threads() + ", " + std::to_string(ids.numel()) + " entries: ";
   for (std::size_t i = 0; i < t.size(); ++i)
     bench::row(name + stages[i].first, t[i] * 1e3, (i < 5 ? forward : both) * 1e3, "ms, of",
                t[i] / (i < 5 ? forward : both), 0);
@@ -274,6 +284,16 @@ void neighbours(const Scene& s) {
   bench::row("knn of 138,766 points", seconds * 1e3, 500, "ms", 0.5 / seconds, 1);
 }
 
+/// On one thread, and on RLX_THREADS.
+void whole_and_stages(const std::string& name, const Scene& s, const std::string& shared) {
+  const int most = bench::threads();
+  for (const int threads : std::set<int>{1, most}) {
+    setenv("RLX_THREADS", std::to_string(threads).c_str(), 1);
+    whole(name, s, threads == most && name == measured_scene, shared);
+    render_stages(name, s);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -283,15 +303,12 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s is not there: RLX_SHARED names its folder\n", file.c_str());
     return 1;
   }
-  if (!std::getenv("RLX_OPENSPLAT")) std::fprintf(stderr, "absent: OpenSplat (RLX_OPENSPLAT names its module)\n");
+  if (!std::getenv("RLX_OPENSPLAT"))
+    std::fprintf(stderr, "absent: OpenSplat (RLX_OPENSPLAT names its module; scripts/extras builds it)\n");
   bench::add("memory", [=] { memory(file); });  // First: a process has threads once it has rendered.
   for (const auto& [name, stride, copies] :
        {std::tuple<std::string, std::int64_t, std::int64_t>{"10k", 14, 1}, {"139k", 1, 1}, {"1.1M", 1, 8}})
-    bench::add("render/" + name, [=] {
-      const Scene s = garden(file, stride, copies);
-      whole(name, s, stride * copies == 1 ? 100 : 0, stride * copies == 1 ? 300 : 0, folder);
-      render_stages(name, s);
-    });
+    bench::add("render/" + name, [=] { whole_and_stages(name, garden(file, stride, copies), folder); });
   bench::add("ssim", [=] { similarity(garden(file, 1, 1)); });
   bench::add("knn", [=] { neighbours(garden(file, 1, 1)); });
   return bench::run(argc, argv);

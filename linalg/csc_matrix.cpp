@@ -52,15 +52,35 @@ Flags flags_of(std::complex<double> x) {
   return {re.zero & im.zero, re.not_finite | im.not_finite};
 }
 
-/// Whether none is zero and all are finite.
+/// Whether one is zero, or one is not finite.
+struct Found {
+  bool zero, not_finite;
+};
 template <class T>
-bool is_plain(const std::vector<T>& values) {
-  std::uint64_t signs = 0;
+Found found_in(const std::vector<T>& values) {
+  Flags all{0, 0};
   for (const T& v : values) {
     const Flags f = flags_of(v);
-    signs |= f.zero | f.not_finite;
+    all.zero |= f.zero;
+    all.not_finite |= f.not_finite;
   }
-  return static_cast<std::int64_t>(signs) >= 0;
+  return {static_cast<std::int64_t>(all.zero) < 0, static_cast<std::int64_t>(all.not_finite) < 0};
+}
+
+/// Of a matrix without duplicates. Each entry is written where the last that was kept ends: no branch on its value.
+template <class T, class Index>
+void drop_zeros(CscMatrix<T, Index>& m) {
+  Index out = 0, k = 0;
+  for (std::int64_t j = 0; j < m.cols; ++j) {
+    for (const Index end = m.start[j + 1]; k < end; ++k) {
+      m.row[out] = m.row[k];
+      m.value[out] = m.value[k];
+      out += m.value[k] != T{};
+    }
+    m.start[j + 1] = out;
+  }
+  m.row.resize(out);
+  m.value.resize(out);
 }
 
 /// Sums neighbours of the same row, drops zeros, refuses what is not finite; `m` is sorted within its columns.
@@ -119,9 +139,13 @@ CscMatrix<T, To> to_csc_transposed(const std::string& op, const CsrView<T, Index
                      {a.row_offsets.begin(), a.row_offsets.end()},
                      {a.columns.begin(), a.columns.end()},
                      {a.values.begin(), a.values.end()}};
-  const bool sorted = lines_ascend<To>(m.start, m.row);
-  if (sorted && is_plain(m.value)) return m;
-  if (!sorted) {
+  if (lines_ascend<To>(m.start, m.row)) {
+    const Found found = found_in(m.value);
+    if (!found.not_finite) {
+      if (found.zero) drop_zeros(m);
+      return m;
+    }
+  } else {
     std::vector<std::pair<To, T>> line;
     for (std::int64_t i = 0; i < a.rows; ++i) {
       line.clear();

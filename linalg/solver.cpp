@@ -113,6 +113,9 @@ class Solver::Impl {
   Impl(HostSparse a, SolverOptions options)
       : options_(std::move(options)),
         device_(runtime::open_device(options_.device.empty() ? default_device() : options_.device)) {
+    if (!options_.compile.donated.empty())
+      throw ArgumentError(
+          "solver: options.compile.donated names inputs to give away, but a solver keeps its matrix and the caller b");
     check_matrix(a);
     state_ = prepared(std::move(a), nullptr);
   }

@@ -49,7 +49,7 @@ class Renderer::Impl {
     const double intrinsics[] = {p.fx, 0, p.cx, 0, p.fy, p.cy, 0, 0, 1};
     const auto& b = options_.background;
     const double background[] = {b[0], b[1], b[2]};
-    extend_default_catalog("splat", add_to);
+    ensure_registered();
     Tensors in = scene_;
     in.push_back(HostTensor::from(DType::f32, {1, 4, 4}, view));
     in.push_back(HostTensor::from(DType::f32, {1, 3, 3}, intrinsics));

@@ -1,10 +1,9 @@
 // Functions over tensors from the family's builder functions, and room for the lists of tiles.
 #pragma once
-#include <rlx/catalog.hpp>
 #include <rlx/ir/error.hpp>
 #include <rlx/jit.hpp>
-#include <rlx/splat/register.hpp>
 #include <rlx/splat/render.hpp>
+#include <rlx/splat/tensor.hpp>
 #include <rlx/tensor.hpp>
 
 #include <algorithm>
@@ -17,7 +16,7 @@ namespace rlx::splat {
 /// The one result of `emit`, which is given the operands as values of a graph.
 template <class F>
 Tensor one(const Handles& operands, const F& emit) {
-  extend_default_catalog("splat", add_to);
+  ensure_registered();
   return Tensor(build(operands, [&](Builder&, ValuesIn v) { return Values{emit(v)}; })[0]);
 }
 

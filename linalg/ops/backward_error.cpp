@@ -42,7 +42,7 @@ extern const OpDef<NoAttributes> backward_error_op{
     .meaning = Composite<NoAttributes>{backward_error_decompose},
     .vjp = Derived{},
     .jvp = Derived{},
-    .batch = Never{"a batch of sparse matrices has no type yet: loop over them"},
+    .batch = Derived{},
     .shard = Never{"sparse values are sharded by rows, which needs the partition of their entries"},
     .cost =
         [](const NoAttributes&, const Signature& s) {

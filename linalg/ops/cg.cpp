@@ -101,7 +101,7 @@ extern const OpDef<CgAttrs> cg_op{
     .meaning = Composite<CgAttrs>{cg_decompose},
     .vjp = Vjp<CgAttrs>{cg_vjp},
     .jvp = cg_jvp,
-    .batch = Never{"a batch of sparse matrices has no type yet: loop over them"},
+    .batch = Derived{},
     .shard = Never{"sparse values are sharded by rows, which needs the partition of their entries"},
     .cost = Never{"depends on the number of iterations"},
     .samples = []() -> std::vector<Sample<CgAttrs>> {

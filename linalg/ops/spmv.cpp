@@ -67,7 +67,7 @@ extern const OpDef<A> spmv_op{
     .meaning = Composite<A>{spmv_decompose},
     .vjp = Vjp<A>{spmv_vjp},
     .jvp = spmv_jvp,
-    .batch = Never{"a batch of sparse matrices has no type yet: loop over them"},
+    .batch = Derived{},
     .shard = Never{"sparse values are sharded by rows, which needs the partition of their entries"},
     .cost =
         [](const A&, const Signature& s) {

@@ -32,7 +32,6 @@ std::vector<formats::PosedImage> poses_around(const Ball& ball, double distance,
 }
 
 formats::SparsePoints points_of(const formats::GaussianCloud& scene, double noise, std::uint64_t seed) {
-  constexpr double basis = 0.28209479177387814;  // The harmonic of degree 0.
   const std::int64_t n = scene.size(), row = 3 * formats::sh_coefficients(scene.sh_degree);
   Random random(seed, point_numbers);
   formats::SparsePoints p;
@@ -45,7 +44,9 @@ formats::SparsePoints points_of(const formats::GaussianCloud& scene, double nois
     p.ids.push_back(static_cast<std::uint64_t>(i + 1));
     for (std::int64_t k = 0; k < 3; ++k) {
       positions[static_cast<std::size_t>(3 * i + k)] = scene.means.get_f64(3 * i + k) + noise * random.normal();
-      p.colours.set_f64(3 * i + k, std::round(255 * std::clamp(0.5 + basis * scene.sh.get_f64(i * row + k), 0.0, 1.0)));
+      p.colours.set_f64(
+          3 * i + k,
+          std::round(255 * std::clamp(0.5 + formats::sh_constant * scene.sh.get_f64(i * row + k), 0.0, 1.0)));
     }
   }
   return p;

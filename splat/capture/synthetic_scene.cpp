@@ -12,7 +12,7 @@ namespace rlx::splat {
 // that hide each other and have structure, as photographed things do, and colours that change a little with the view.
 formats::GaussianCloud synthetic_scene(std::int64_t count, std::uint64_t seed) {
   if (count < 1) throw ArgumentError("a synthetic scene of " + std::to_string(count) + " Gaussians");
-  constexpr double basis = 0.28209479177387814, two_pi = 6.283185307179586;
+  constexpr double two_pi = 6.283185307179586;
   constexpr int degree = 1;
   formats::GaussianCloud c = formats::make_gaussian_cloud(count, degree);
   Random random(seed);
@@ -43,7 +43,7 @@ formats::GaussianCloud synthetic_scene(std::int64_t count, std::uint64_t seed) {
       const double phase = 2.1 * k + (i % 2 == 0 ? 0 : 1.3);
       const double colour = 0.5 + 0.3 * std::sin(6 * position[0] + 4 * position[1] + phase) +
                             0.12 * std::cos(9 * position[2] - 3 * position[1] + 2 * phase);
-      c.sh.set_f64((i * 4) * 3 + k, (std::clamp(colour, 0.03, 0.97) - 0.5) / basis);
+      c.sh.set_f64((i * 4) * 3 + k, (std::clamp(colour, 0.03, 0.97) - 0.5) / formats::sh_constant);
       for (int m = 1; m < 4; ++m) c.sh.set_f64((i * 4 + m) * 3 + k, 0.04 * random.normal());
     }
     c.opacity_logits.set_f64(i, random.uniform(1.0, 4.0));

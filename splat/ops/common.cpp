@@ -1,5 +1,7 @@
 #include "splat/ops/common.hpp"
 
+#include <rlx/transform/vjp.hpp>
+
 namespace rlx::splat {
 
 Answer one_dtype(const Signature& s, std::size_t first, std::size_t last) {
@@ -61,6 +63,27 @@ Shape with_last(Shape shape, int count, const Shape& trailing) {
 Value bounded(Value x, double limit) { return ops::compare(ops::abs(x), ops::full_like(x, limit), ops::Direction::le); }
 
 double square_limit(DType t) { return t == DType::f32 ? 1e18 : 1e153; }
+
+Values pulled_back(Builder& b, ValuesIn in, ValuesIn cotangents, const std::vector<bool>& wanted,
+                   const std::function<Values(Builder&, ValuesIn)>& emit) {
+  Graph forward("forward");
+  forward.symbols = b.graph().symbols;
+  Builder inner(forward, b.registry());
+  Values x, arguments(in.begin(), in.end());
+  for (const Value& v : in) x.push_back(inner.input(v.type(), "x" + std::to_string(x.size())));
+  for (const Value& y : emit(inner, x)) inner.output(y, "y" + std::to_string(forward.outputs().size()));
+  std::vector<bool> given;
+  for (const Value& c : cotangents) {
+    given.push_back(static_cast<bool>(c));
+    if (c) arguments.push_back(c);
+  }
+  const Graph back = transform::vjp(forward, b.registry(), {wanted, given, false});
+  const Values pulled = b.inline_region(back, Graph::top, arguments);
+  Values out(in.size());
+  for (std::size_t i = 0, k = 0; i < in.size(); ++i)
+    if (wanted[i]) out[i] = pulled[k++];
+  return out;
+}
 
 Dim bytes_of(const Type& t) {
   const auto& x = std::get<TensorType>(t);

@@ -6,6 +6,7 @@
 #include <rlx/splat/build.hpp>
 
 #include <array>
+#include <functional>
 #include <string>
 
 namespace rlx::splat {
@@ -38,6 +39,11 @@ Shape with_last(Shape shape, int count, const Shape& trailing);
 Value bounded(Value x, double limit);
 /// The largest magnitude whose square, three times, is far from overflow.
 double square_limit(DType t);
+
+/// Gradients to the wanted operands of what `emit` makes of them, from the cotangents of its results; of both, absent
+/// is zero. For operators whose meaning is the derivative of another's.
+Values pulled_back(Builder& b, ValuesIn in, ValuesIn cotangents, const std::vector<bool>& wanted,
+                   const std::function<Values(Builder&, ValuesIn)>& emit);
 
 Dim bytes_of(const Type& t);
 /// Every operand read and every result written once, and so many operations.

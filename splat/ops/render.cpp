@@ -1,6 +1,7 @@
+#include <rlx/formats/gaussian_cloud.hpp>
 #include <rlx/splat/render.hpp>
 
-#include "splat/ops/common.hpp"
+#include "splat/ops/projecting.hpp"
 
 #include <cmath>
 
@@ -35,33 +36,23 @@ constexpr Constraint<A> render_constraints[] = {
               has_shape(s, backgrounds_at, {c, 3});
      }},
     {"C5", "width and height are from 1 to 2^24, tile from 1 to 64, entries from 0 to 2^31 - 1",
-     [](const A& a, const Signature&) -> Answer {
-       constexpr std::int64_t most = std::int64_t{1} << 24;
-       return a.width >= 1 && a.width <= most && a.height >= 1 && a.height <= most && a.tile >= 1 && a.tile <= 64 &&
-              a.entries >= 0 && a.entries <= INT32_MAX;
+     [](const A& a, const Signature& s) -> Answer {
+       return project_size(a.project, s) && a.tile >= 1 && a.tile <= 64 && a.entries >= 0 && a.entries <= INT32_MAX;
      }},
     {"C6", "near < far, and near > 0 unless the camera is orthographic",
-     [](const A& a, const Signature&) -> Answer {
-       return a.near < a.far && (a.camera == CameraModel::ortho || a.near > 0);
-     }},
-    {"C7", "radius_clip >= 0 and blur >= 0, both finite", [](const A& a, const Signature&) -> Answer {
-       return a.radius_clip >= 0 && a.blur >= 0 && std::isfinite(a.radius_clip) && std::isfinite(a.blur);
-     }}};
+     [](const A& a, const Signature& s) { return project_depths(a.project, s); }},
+    {"C7", "radius_clip >= 0 and blur >= 0, both finite",
+     [](const A& a, const Signature& s) { return project_filters(a.project, s); }}};
 
 static Types render_infer(const A& a, const Signature& s) {
   const Dim c = s.shape(views_at)[0];
   const DType t = s.dtype(means_at);
-  return {tensor(t, {c, a.height, a.width, a.channels == Channels::rgb ? 3 : 4}), tensor(t, {c, a.height, a.width})};
+  return {tensor(t, {c, a.project.height, a.project.width, a.channels == Channels::rgb ? 3 : 4}),
+          tensor(t, {c, a.project.height, a.project.width})};
 }
 
 static Values render_decompose(Builder&, const A& a, ValuesIn in) {
-  const RenderOptions options{.project = {.width = a.width,
-                                          .height = a.height,
-                                          .camera = a.camera,
-                                          .near = a.near,
-                                          .far = a.far,
-                                          .radius_clip = a.radius_clip,
-                                          .blur = a.blur},
+  const RenderOptions options{.project = a.project,
                               .degree = a.degree,
                               .mode = a.mode,
                               .channels = a.channels,
@@ -89,7 +80,7 @@ static std::vector<SampleOperand> wide_scene(DType t) {
 
 /// One pixel, on whose axis two round Gaussians lie, at 2 and 4, of opacity 1/2 and colours 1 and 2.
 static std::vector<SampleOperand> axis_scene() {
-  const double band = 0.28209479177387814;
+  constexpr double band = formats::sh_constant;
   return {{f64({2, 3}), {0, 0, 4, 0, 0, 2}},
           {f64({2, 4}), {1, 0, 0, 0, 1, 0, 0, 0}},
           {f64({2, 3}), {1, 1, 1, 0.5, 0.5, 0.5}},
@@ -122,11 +113,11 @@ extern const OpDef<A> render_op{
           return cost_of(s, render_infer(a, s), pairs * 26 + seen * (150 + 8 * (a.degree + 1) * (a.degree + 1)));
         },
     .samples = []() -> std::vector<Sample<A>> {
-      const A small{.width = 7, .height = 5, .degree = 1, .tile = 4, .entries = 24};
+      const A small{.project = {.width = 7, .height = 5}, .degree = 1, .tile = 4, .entries = 24};
       A smooth = small, expected = small;
       smooth.mode = RenderMode::antialiased, smooth.channels = Channels::depth;
       expected.channels = Channels::expected_depth;
-      A one{.width = 1, .height = 1, .degree = 0, .tile = 1, .entries = 2}, deep = one;
+      A one{.degree = 0, .tile = 1, .entries = 2}, deep = one;
       deep.channels = Channels::expected_depth;
       const auto with = [&](void (*change)(A&)) {
         A a = small;
@@ -149,8 +140,8 @@ extern const OpDef<A> render_op{
               broken(quats_at, f32({3, 4}), "C1"), broken(scales_at, f64({3}), "C2"),
               broken(sh_at, f64({3, 3, 3}), "C3"), bad([](A& a) { a.degree = 5; }, "C3"),
               broken(intrinsics_at, f64({1, 3, 3}), "C4"), bad([](A& a) { a.tile = 65; }, "C5"),
-              bad([](A& a) { a.entries = -1; }, "C5"), bad([](A& a) { a.near = 0; }, "C6"),
-              bad([](A& a) { a.blur = INFINITY; }, "C7")};
+              bad([](A& a) { a.entries = -1; }, "C5"), bad([](A& a) { a.project.near = 0; }, "C6"),
+              bad([](A& a) { a.project.blur = INFINITY; }, "C7")};
     }};
 
 }  // namespace rlx::splat

@@ -1,4 +1,8 @@
-#include "splat/ops/common.hpp"
+#include "splat/ops/colouring.hpp"
+
+#include <rlx/formats/gaussian_cloud.hpp>
+
+#include "splat/ops/harmonics.hpp"
 
 namespace rlx::splat {
 
@@ -6,54 +10,42 @@ using A = ShColorAttrs;
 constexpr Operand sh_operands[] = {{"directions", reals}, {"coefficients", reals}};
 constexpr Constraint<A> sh_constraints[] = {
     {"C1", "both have one dtype", [](const A&, const Signature& s) { return one_dtype(s, 0, 1); }},
-    {"C2", "0 <= degree <= 4", [](const A& a, const Signature&) -> Answer { return a.degree >= 0 && a.degree <= 4; }},
-    {"C3", "coefficients is [n, k, f] with k >= (degree + 1)^2",
-     [](const A& a, const Signature& s) -> Answer {
-       if (s.rank(1) != 3) return Answer::no("rank " + std::to_string(s.rank(1)));
-       return s.less_equal((a.degree + 1) * (a.degree + 1), s.shape(1)[1]);
-     }},
-    {"C4", "directions is [.., n, 3]",
-     [](const A&, const Signature& s) { return ends_with(s, 0, {s.shape(1)[0], 3}); }}};
+    {"C2", "0 <= degree <= 4", sh_degree},
+    {"C3", "coefficients is [n, k, f] with k >= (degree + 1)^2", sh_coefficients},
+    {"C4", "directions is [.., n, 3]", sh_directions}};
+
+Answer sh_degree(const A& a, const Signature&) { return a.degree >= 0 && a.degree <= 4; }
+Answer sh_coefficients(const A& a, const Signature& s) {
+  if (s.rank(1) != 3) return Answer::no("rank " + std::to_string(s.rank(1)));
+  return s.less_equal((a.degree + 1) * (a.degree + 1), s.shape(1)[1]);
+}
+Answer sh_directions(const A&, const Signature& s) { return ends_with(s, 0, {s.shape(1)[0], 3}); }
 
 static Types sh_infer(const A&, const Signature& s) {
   return {tensor(s.dtype(0), with_last(s.shape(0), 1, {s.shape(1)[2]}))};
 }
 
-// Real spherical harmonics of orders 0 to `degree` at a unit vector, with the signs that are usual in splatting (those
-// of P.-P. Sloan, JCGT 2 (2013), without the Condon-Shortley phase of odd x and y).
-static Values sh_basis(Value x, Value y, Value z, int degree) {
-  Values b{ops::full_like(x, 0.28209479177387814)};
-  const auto add = [&](std::initializer_list<Value> more) { b.insert(b.end(), more); };
-  if (degree >= 1) add({-0.4886025119029199 * y, 0.4886025119029199 * z, -0.4886025119029199 * x});
-  if (degree < 2) return b;
-  const Value xx = x * x, yy = y * y, zz = z * z, xy = x * y, difference = xx - yy;
-  add({1.0925484305920792 * xy, -1.0925484305920792 * (y * z), 0.31539156525252005 * (2.0 * zz - xx - yy),
-       -1.0925484305920792 * (x * z), 0.5462742152960396 * difference});
-  if (degree < 3) return b;
-  const Value y3 = y * (3.0 * xx - yy), x3 = x * (xx - 3.0 * yy), four = 4.0 * zz - xx - yy;
-  add({-0.5900435899266435 * y3, 2.890611442640554 * (xy * z), -0.4570457994644658 * (y * four),
-       0.3731763325901154 * (z * (2.0 * zz - 3.0 * xx - 3.0 * yy)), -0.4570457994644658 * (x * four),
-       1.445305721320277 * (z * difference), -0.5900435899266435 * x3});
-  if (degree < 4) return b;
-  const Value seven = 7.0 * zz - 1.0, seven3 = z * (7.0 * zz - 3.0);
-  add({2.5033429417967046 * (xy * difference), -1.7701307697799304 * (z * y3), 0.9461746957575601 * (xy * seven),
-       -0.6690465435572892 * (y * seven3), 0.10578554691520431 * (zz * (35.0 * zz - 30.0) + 3.0),
-       -0.6690465435572892 * (x * seven3), 0.47308734787878004 * (difference * seven), -1.7701307697799304 * (z * x3),
-       0.6258357354491761 * (x * x3 - y * y3)});
-  return b;
+// A zero direction looks along z, without a gradient.
+Values sh_decompose(Builder&, const A& a, ValuesIn in) {
+  const Values d = components(in[0]);
+  const Value length2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2], one = ops::full_like(length2, 1);
+  const Value zero = ops::compare(length2, ops::zeros_like(length2), ops::Direction::eq);
+  const Value inverse = ops::rsqrt(ops::select(zero, one, length2));
+  const auto unit = [&](std::size_t k) {
+    return ops::select(zero, ops::full_like(length2, k == 2 ? 1 : 0), d[k] * inverse);
+  };
+  Values basis(static_cast<std::size_t>((a.degree + 1) * (a.degree + 1)));
+  basis[0] = ops::full_like(length2, formats::sh_constant);
+  spherical_harmonics(unit(0), unit(1), unit(2), a.degree, basis.data());
+  const Value used = ops::slice_axis(in[1], 1, 0, (a.degree + 1) * (a.degree + 1));
+  const Value sum = ops::reduce_sum(with_axis(stacked(basis), in[0].rank()) * used, {in[0].rank() - 1});
+  return {ops::max(sum + 0.5, ops::zeros_like(sum))};
 }
 
-// A zero direction looks along z, without a gradient.
-static Values sh_decompose(Builder&, const A& a, ValuesIn in) {
-  const Values d = components(in[0]);
-  const Value length2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-  const Value zero = ops::compare(length2, ops::zeros_like(length2), ops::Direction::eq);
-  const Value inverse = ops::rsqrt(ops::select(zero, ops::full_like(length2, 1), length2));
-  const Value z = ops::select(zero, ops::full_like(length2, 1), d[2] * inverse);
-  const Value basis = with_axis(stacked(sh_basis(d[0] * inverse, d[1] * inverse, z, a.degree)), in[0].rank());
-  const Value used = ops::slice_axis(in[1], 1, 0, (a.degree + 1) * (a.degree + 1));
-  const Value sum = ops::reduce_sum(basis * used, {in[0].rank() - 1});
-  return {ops::max(sum + 0.5, ops::zeros_like(sum))};
+// An operator of its own, so that a device may bring a kernel for it.
+static Values sh_vjp(const VjpCall<A>& c) {
+  const Values g = c.b.emit("splat.sh_color_gradient", {c.in[0], c.in[1], c.cotangent[0]}, c.attrs);
+  return {c.wanted[0] ? g[0] : Value{}, c.wanted[1] ? g[1] : Value{}};
 }
 
 static ShardRule sh_shard(const A&, const Signature& s) {
@@ -81,7 +73,7 @@ extern const OpDef<A> sh_color_op{
     .constraints = sh_constraints,
     .infer = sh_infer,
     .meaning = Composite<A>{sh_decompose},
-    .vjp = Derived{},
+    .vjp = Vjp<A>{sh_vjp},
     .jvp = Derived{},
     .batch = Derived{},
     .shard = sh_shard,

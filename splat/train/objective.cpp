@@ -12,7 +12,7 @@ Tensor opacity(const Tensor& logits, const Tensor& count) {
 
 Drawn draw(std::span<const Tensor> scene, const Look& look, const RenderOptions& options, const Tensor& probe,
            const Tensor& shift) {
-  extend_default_catalog("splat", add_to);
+  ensure_registered();
   const Tensor& rest = scene[harmonics];
   const Tensor used = less(iota(rest.shape(), 1, DType::i32), look.bands);
   const Tensor sh = concat({scene[colours], where(used, rest, zeros_like(rest))}, 1);

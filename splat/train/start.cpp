@@ -73,7 +73,6 @@ void random_places(formats::GaussianCloud& c, const Capture& capture, Random& ra
   double radius = 0;
   for (const Camera& camera : cameras)
     radius += distance(camera.centre, centre) * std::sin(std::atan(camera.reach)) / static_cast<double>(cameras.size());
-  constexpr double basis = 0.28209479177387814;
   const std::int64_t row = 3 * formats::sh_coefficients(c.sh_degree);
   for (std::int64_t i = 0; i < c.size(); ++i) {
     Vector p;
@@ -82,13 +81,12 @@ void random_places(formats::GaussianCloud& c, const Capture& capture, Random& ra
     } while (p[0] * p[0] + p[1] * p[1] + p[2] * p[2] > 1);
     for (std::int64_t k = 0; k < 3; ++k) {
       c.means.set_f64(3 * i + k, centre[static_cast<std::size_t>(k)] + radius * p[static_cast<std::size_t>(k)]);
-      c.sh.set_f64(i * row + k, (random.uniform() - 0.5) / basis);
+      c.sh.set_f64(i * row + k, (random.uniform() - 0.5) / formats::sh_constant);
     }
   }
 }
 
 void places_of_points(formats::GaussianCloud& c, const formats::SparsePoints& points) {
-  constexpr double basis = 0.28209479177387814;
   const std::int64_t row = 3 * formats::sh_coefficients(c.sh_degree);
   for (std::int64_t i = 0; i < c.size(); ++i)
     for (std::int64_t k = 0; k < 3; ++k) {
@@ -96,7 +94,7 @@ void places_of_points(formats::GaussianCloud& c, const formats::SparsePoints& po
         throw ArgumentError("point " + std::to_string(points.ids[static_cast<std::size_t>(i)]) +
                             " of the capture is not finite in 32 bits");
       c.means.set_f64(3 * i + k, points.positions.get_f64(3 * i + k));
-      c.sh.set_f64(i * row + k, (points.colours.get_f64(3 * i + k) / 255 - 0.5) / basis);
+      c.sh.set_f64(i * row + k, (points.colours.get_f64(3 * i + k) / 255 - 0.5) / formats::sh_constant);
     }
 }
 

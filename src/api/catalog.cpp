@@ -24,7 +24,11 @@ std::shared_mutex& catalog_mutex() {
 }  // namespace detail
 
 runtime::Catalog& default_catalog() {
-  static auto& catalog = *new runtime::Catalog(make_catalog());
+  static auto& catalog = *[] {
+    auto* c = new runtime::Catalog(make_catalog());
+    c->guard = &detail::catalog_mutex();
+    return c;
+  }();
   return catalog;
 }
 

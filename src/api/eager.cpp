@@ -1,13 +1,12 @@
 // What runs at once: graphs over concrete values, compiled for the default device and kept by their text.
 #include "api/program.hpp"
 #include "api/trace.hpp"
+#include "runtime/kept.hpp"
 
 #include <rlx/ir/text.hpp>
 #include <rlx/runtime/backends.hpp>
 
 #include <cstdlib>
-#include <mutex>
-#include <unordered_map>
 
 namespace rlx {
 
@@ -24,22 +23,15 @@ std::string default_device() {
 namespace detail {
 namespace {
 
-/// Programs kept at once; all are dropped when there are more, which only an unusual variety of shapes brings about.
+/// Programs kept at once, those used last; only an unusual variety of shapes takes more.
 constexpr std::size_t kept_programs = 4096;
 
 std::shared_ptr<const CompiledProgram> cached_program(const Graph& g) {
-  static std::mutex mutex;
-  static auto& programs = *new std::unordered_map<std::string, std::shared_ptr<const CompiledProgram>>;
-  const std::string device = default_device(), key = device + "\n" + print(g, {.locations = false});
-  {
-    const std::lock_guard lock(mutex);
-    if (const auto it = programs.find(key); it != programs.end()) return it->second;
-  }
-  // Compiled without the lock: two threads may do it twice, none waits for another's program.
-  auto made = std::make_shared<const CompiledProgram>(device, g, options_from_environment());
-  const std::lock_guard lock(mutex);
-  if (programs.size() >= kept_programs) programs.clear();
-  return programs.try_emplace(key, std::move(made)).first->second;
+  // Never destroyed: statics of the user's may still compute at the end of the process.
+  static auto& programs = *new runtime::Kept<std::string, const CompiledProgram>(kept_programs);
+  const std::string device = default_device();
+  return programs.get(device + "\n" + print(g, {.locations = false}),
+                      [&] { return std::make_shared<const CompiledProgram>(device, g, options_from_environment()); });
 }
 
 }  // namespace

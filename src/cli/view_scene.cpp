@@ -2,6 +2,7 @@
 
 #include "splat.hpp"
 
+#include <rlx/formats/reconstruction.hpp>
 #include <rlx/ir/error.hpp>
 #include <rlx/splat/viewpoint.hpp>
 
@@ -25,13 +26,11 @@ void covariance(std::span<const float> log_scales, std::span<const float> quater
   const double length = std::sqrt(w * w + x * x + y * y + z * z);
   if (length > 0) w /= length, x /= length, y /= length, z /= length;
   else w = 1;
-  const double r[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
-                          {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
-                          {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}};
+  const auto r = formats::rotation_matrix({w, x, y, z});
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t k = i; k < 3; ++k) {
       double sum = 0;
-      for (std::size_t m = 0; m < 3; ++m) sum += r[i][m] * r[k][m] * std::exp(2.0 * log_scales[m]);
+      for (std::size_t m = 0; m < 3; ++m) sum += r[3 * i + m] * r[3 * k + m] * std::exp(2.0 * log_scales[m]);
       *out++ = static_cast<float>(sum);
     }
 }

@@ -7,7 +7,8 @@
 namespace rlx::cli {
 
 /// Serves the page and the scene on 127.0.0.1 until SIGINT or SIGTERM. `started` is called with the port (0 asks for
-/// any) once requests are answered. Throws DeviceError where the port cannot be had.
+/// any) once requests are answered. The end waits for no client. Throws DeviceError where the port cannot be had, or
+/// nobody can connect any more.
 ///
 /// The paths are /, the files of the page, /status and /scene, each looked up in a table: no path reaches the file
 /// system. Requests whose Host is another name than this machine's are refused, so that a page of another site cannot

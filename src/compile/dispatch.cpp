@@ -1,5 +1,7 @@
 #include "compile/dispatch.hpp"
 
+#include "compile/choose_path.hpp"
+
 #include <rlx/ir/builder.hpp>
 #include <rlx/ir/op.hpp>
 
@@ -7,13 +9,6 @@
 
 namespace rlx::compile {
 namespace {
-
-struct Choice {
-  Path path = Path::unresolved;
-  const KernelRecord* record = nullptr;
-  const RewriteRule* rule = nullptr;
-  std::vector<Refusal> refusals{};
-};
 
 void add_unique(std::string& list, std::string_view item) {
   constexpr std::string_view separator = " + ";
@@ -33,8 +28,7 @@ class Dispatcher {
              const CompileOptions& options, Graph& mir, DispatchReport& report)
       : registry_(registry),
         target_(target),
-        records_(records),
-        options_(options),
+        choose_(target, records, options),
         b_(mir, registry),
         report_(report),
         open_(report.rows.size()),
@@ -89,7 +83,7 @@ class Dispatcher {
   }
 
   Values resolve(const Graph& from, const Node& n, const Instance& instance, ValuesIn operands) {
-    const Choice choice = choose(instance);
+    const Choice choice = choose_(instance, depth_);
     ReportRow& row = report_.rows[static_cast<std::size_t>(row_)];
     const bool first = row.lowering.empty();
     if (first) {
@@ -138,107 +132,6 @@ class Dispatcher {
     if (c.bytes.is_constant()) row.bytes = static_cast<double>(c.bytes.constant());
   }
 
-  Preference preference(std::string_view op) const {
-    const auto it = options_.per_operator.find(op);
-    return it == options_.per_operator.end() ? options_.preference : it->second;
-  }
-
-  Choice choose(const Instance& i) const {
-    Choice c;
-    const std::string_view op = i.op->name();
-    const Preference want = preference(op);
-    if (native(i, want, c)) return c;
-    const auto try_rules = [&](bool preferred) {
-      for (const RewriteRule* r : rewrite_rules()) {
-        if (r->op != op || r->prefer != preferred) continue;
-        const Answer a = r->applies(i);
-        if (!a.is_no()) {
-          c.rule = r;
-          c.path = Path::rewritten;
-          return true;
-        }
-        c.refusals.push_back({"rewritten", std::string(r->name) + ": " + a.why});
-      }
-      return false;
-    };
-    if (try_rules(true)) return c;
-    if (i.op->meaning() == Meaning::composite) {
-      if (want != Preference::force_native || depth_ > 0) {
-        c.path = Path::common;
-        return c;
-      }
-      c.refusals.push_back({"common", "policy force-native"});
-    } else {
-      c.refusals.push_back(
-          {"common", std::string(op) + (i.op->is_primitive() ? " is a primitive: it has no decomposition"
-                                                             : " is Extern: no decomposition")});
-    }
-    if (try_rules(false)) return c;
-    if (std::none_of(c.refusals.begin(), c.refusals.end(), [](const Refusal& r) { return r.path == "rewritten"; }))
-      c.refusals.push_back({"rewritten", "no rule matches"});
-    return c;
-  }
-
-  // Records, cheapest first; then generated code for primitives.
-  bool native(const Instance& i, Preference want, Choice& c) const {
-    bool any = false;
-    double best = 0;
-    for (const KernelRecord& r : records_) {
-      if (r.op.value != i.op->name()) continue;
-      any = true;
-      // An Extern has no other form, so force-common, which asks for what the common path gives, leaves it its record.
-      if (want == Preference::force_common && i.op->meaning() != Meaning::extern_) {
-        c.refusals.push_back({"native", std::string(r.name.value) + ": policy force-common", std::string(r.where)});
-        continue;
-      }
-      const Answer a = accepts(r, i);
-      if (a.is_no()) {
-        c.refusals.push_back({"native", std::string(r.name.value) + ": " + a.why, std::string(r.where)});
-        continue;
-      }
-      const double cost = r.cost ? r.cost(i) : 0;
-      if (!c.record || (r.cost && cost < best)) c.record = &r, best = cost;
-    }
-    if (c.record) {
-      c.path = Path::native;
-      return true;
-    }
-    // What introduces a size is decomposed when the size is known.
-    if (target_.interprets && (i.op->meaning() != Meaning::composite || !i.op->introduces(*i.attrs).empty())) {
-      c.path = Path::native;
-      return true;
-    }
-    if (i.op->is_primitive()) {
-      const Answer a = can_generate(i);
-      if (!a.is_no()) {
-        c.path = Path::native;
-        return true;
-      }
-      c.refusals.push_back({"native", a.why});
-    } else if (!any) {
-      std::string why = "no record of " + target_.device + " for " + std::string(i.op->name());
-      for (const Type& t : i.signature.types)
-        if (const auto* r = std::get_if<ResourceType>(&t); r && r->kind == "communicator")
-          why += ": communicators belong to a transport, and this build has none";
-      c.refusals.push_back({"native", std::move(why)});
-    }
-    return false;
-  }
-
-  Answer accepts(const KernelRecord& r, const Instance& i) const {
-    if (options_.reproducible && !r.deterministic) return Answer::no("not deterministic (policy reproducible)");
-    for (std::size_t k = 0; k < i.signature.size() && !r.dtypes.empty(); ++k) {
-      const DTypeSet allowed = r.dtypes[std::min(k, r.dtypes.size() - 1)];
-      DType t = DType::f64;
-      if (const auto* x = std::get_if<TensorType>(&i.signature.types[k])) t = x->dtype;
-      else if (const auto* s = std::get_if<SparseType>(&i.signature.types[k])) t = s->dtype;
-      else if (const auto* q = std::get_if<ResourceType>(&i.signature.types[k])) t = q->dtype;
-      else continue;
-      if (!allowed.contains(t)) return Answer::no("dtype " + std::string(name(t)) + " not in " + allowed.to_string());
-    }
-    return r.accepts ? r.accepts(i) : Answer(true);
-  }
-
   /// The node itself in MIR; control flow gets its regions resolved, regions of scalar functions are copied.
   Values keep(const Graph& from, const Node& n, ValuesIn operands) {
     if (n.regions.empty()) return b_.clone(from, n, operands);
@@ -276,8 +169,7 @@ class Dispatcher {
 
   const Registry& registry_;
   const Target& target_;
-  std::span<const KernelRecord> records_;
-  const CompileOptions& options_;
+  const Chooser choose_;
   Builder b_;
   DispatchReport& report_;
   int row_ = -1, depth_ = 0;

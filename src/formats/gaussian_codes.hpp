@@ -7,9 +7,6 @@
 
 namespace rlx::formats {
 
-/// The constant basis function of spherical harmonics, 1 / (2 sqrt(pi)).
-inline constexpr double sh_constant = 0.28209479177387814;
-
 /// The byte nearest to `x`, which counts in 255ths; NaN is 0.
 inline std::uint8_t nearest_byte(double x) {
   return static_cast<std::uint8_t>(std::round(std::fmin(std::fmax(x, 0), 255)));

@@ -76,25 +76,17 @@ void check(const Reconstruction& r) {
   check_points(r);
 }
 
+std::array<double, 9> rotation_matrix(const std::array<double, 4>& quaternion) {
+  const auto [w, x, y, z] = quaternion;
+  return {1 - 2 * (y * y + z * z), 2 * (x * y - w * z),     2 * (x * z + w * y),
+          2 * (x * y + w * z),     1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
+          2 * (x * z - w * y),     2 * (y * z + w * x),     1 - 2 * (x * x + y * y)};
+}
+
 std::array<double, 16> world_to_camera(const PosedImage& image) {
-  const auto [w, x, y, z] = image.rotation;
-  const auto [tx, ty, tz] = image.translation;
-  return {1 - 2 * (y * y + z * z),
-          2 * (x * y - w * z),
-          2 * (x * z + w * y),
-          tx,
-          2 * (x * y + w * z),
-          1 - 2 * (x * x + z * z),
-          2 * (y * z - w * x),
-          ty,
-          2 * (x * z - w * y),
-          2 * (y * z + w * x),
-          1 - 2 * (x * x + y * y),
-          tz,
-          0,
-          0,
-          0,
-          1};
+  const auto r = rotation_matrix(image.rotation);
+  const auto [x, y, z] = image.translation;
+  return {r[0], r[1], r[2], x, r[3], r[4], r[5], y, r[6], r[7], r[8], z, 0, 0, 0, 1};
 }
 
 // Shepperd (1978): the largest of the four squares is divided by, so that nothing cancels.

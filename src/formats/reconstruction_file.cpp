@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// False too where it cannot be looked at: what is missed is then named.
-bool is_there(const fs::path& path) {
+bool path_exists(const fs::path& path) {
   std::error_code ignored;
   return fs::exists(path, ignored);
 }
@@ -32,8 +32,8 @@ bool has_frames(const std::string& path) {
 std::string locate_reconstruction(const std::string& path) {
   if (path.ends_with(".json")) return path;
   for (const fs::path& folder : {fs::path(path), fs::path(path) / "sparse/0", fs::path(path) / "sparse"})
-    if (is_there(folder / "cameras.bin") || is_there(folder / "cameras.txt")) return folder.string();
-  if (const fs::path file = fs::path(path) / "transforms.json"; is_there(file)) return file.string();
+    if (path_exists(folder / "cameras.bin") || path_exists(folder / "cameras.txt")) return folder.string();
+  if (const fs::path file = fs::path(path) / "transforms.json"; path_exists(file)) return file.string();
   throw ArgumentError(
       path +
       " names no cameras: expected a transforms.json, a cameras.json, or a folder with a model of COLMAP "

@@ -27,8 +27,16 @@ void bind_shape(const Shape& declared, const Shape& actual, const std::string& w
 
 class Evaluator {
  public:
-  Evaluator(const Graph& g, const Registry& r, Bindings b, const NodeWatch& watch)
-      : graph_(g), registry_(r), bindings_(std::move(b)), watch_(watch), values_(g.value_count()) {}
+  /// `of`: the node whose decomposition the graph is, if it is one.
+  Evaluator(const Graph& g, const Registry& r, Bindings b, const NodeWatch& watch, const ResultWatch& seen,
+            const Node* of = nullptr)
+      : graph_(g),
+        registry_(r),
+        bindings_(std::move(b)),
+        watch_(watch),
+        seen_(seen),
+        of_(of),
+        values_(g.value_count()) {}
 
   HostValues run(RegionId region, std::span<const HostValue> arguments) {
     const Region& r = graph_.region(region);
@@ -49,6 +57,13 @@ class Evaluator {
   HostValue& slot(ValueId v) { return values_[static_cast<std::size_t>(v)]; }
 
   void step(const Node& n) {
+    const Node* const outer = of_;
+    if (n.origin >= 0) of_ = &n;
+    execute(n);
+    of_ = outer;
+  }
+
+  void execute(const Node& n) {
     HostValues in;
     for (ValueId v : n.operands) in.push_back(slot(v));
     if (const std::string size = n.op->introduces(n.attrs); !size.empty()) introduce(n, in, size);
@@ -69,9 +84,11 @@ class Evaluator {
   HostValues reference(const Node& n, const HostValues& in) {
     const Types results = types_of(n.results);
     if (watch_) watch_(n, in, results);
-    return n.op->reference(attributes(n), {in, results, [&](std::size_t i, std::span<const HostValue> a) {
-                                             return run(n.regions.at(i), a);
-                                           }});
+    HostValues out = n.op->reference(attributes(n), {in, results, [&](std::size_t i, std::span<const HostValue> a) {
+                                                       return run(n.regions.at(i), a);
+                                                     }});
+    if (seen_) seen_({graph_, n, of_ ? *of_ : n, in, out});
+    return out;
   }
 
   Types types_of(const std::vector<ValueId>& values) const {
@@ -90,7 +107,7 @@ class Evaluator {
     Values arguments;
     for (const HostValue& v : in) arguments.push_back(b.input(type_of(v), "a" + std::to_string(arguments.size())));
     b.output(n.op->count(b, attrs, arguments), "count");
-    const HostValues count = Evaluator(body, registry_, {}, watch_).run(Graph::top, in);
+    const HostValues count = Evaluator(body, registry_, {}, watch_, seen_, of_).run(Graph::top, in);
     const std::int64_t value = std::get<HostTensor>(count[0]).get_i64(0);
     Types types;
     for (const HostValue& v : in) types.push_back(type_of(v));
@@ -130,7 +147,7 @@ class Evaluator {
     for (const HostValue& v : in) arguments.push_back(b.input(type_of(v), "a" + std::to_string(arguments.size())));
     for (const Value& v : n.op->decompose(b, attributes(n), arguments))
       b.output(v, "r" + std::to_string(body.outputs().size()));
-    return Evaluator(body, registry_, {}, watch_).run(Graph::top, in);
+    return Evaluator(body, registry_, {}, watch_, seen_, of_).run(Graph::top, in);
   }
 
   const Graph& graph_;
@@ -138,6 +155,8 @@ class Evaluator {
   Bindings bindings_;        // Of the arguments' shapes, and of the sizes introduced so far.
   bool introduced_ = false;  // Whether there are any of these.
   const NodeWatch& watch_;
+  const ResultWatch& seen_;
+  const Node* of_;  // As Evaluated has it; null: none.
   HostValues values_;
 };
 
@@ -165,14 +184,14 @@ void bind_symbols(const Type& declared, const Type& actual, const std::string& w
 }
 
 HostValues evaluate(const Graph& g, const Registry& registry, std::span<const HostValue> arguments,
-                    const NodeWatch& watch) {
+                    const NodeWatch& watch, const ResultWatch& seen) {
   if (arguments.size() != g.inputs().size())
     throw ArgumentError(g.name + ": " + std::to_string(arguments.size()) + " arguments given, expected " +
                         std::to_string(g.inputs().size()));
   Bindings bindings;
   for (std::size_t i = 0; i < arguments.size(); ++i)
     bind_symbols(g.type(g.inputs()[i]), type_of(arguments[i]), "argument \"" + g.input_names[i] + "\"", bindings);
-  return Evaluator(g, registry, std::move(bindings), watch).run(Graph::top, arguments);
+  return Evaluator(g, registry, std::move(bindings), watch, seen).run(Graph::top, arguments);
 }
 
 }  // namespace rlx

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 namespace rlx {
 
@@ -35,14 +34,48 @@ std::string describe(DType dtype, std::span<const std::int64_t> shape) {
   throw MemoryError(what, wanted, static_cast<std::uint64_t>(available_memory()));
 }
 
-/// Kernels that go through a large tensor miss the processor's table of pages at every small one.
-void ask_for_huge_pages(void* block, std::size_t bytes) {
-  constexpr std::size_t worth_it = 4u << 20;
-  if (bytes < worth_it) return;
-  void* first = block;
-  if (std::align(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)), 1, first, bytes))
-    ::madvise(first, bytes, MADV_HUGEPAGE);  // advice: failing is fine
-}
+/// Zeroed memory of its own for one tensor; null where there is none. Large blocks are mapped for it: kernels that go
+/// through them miss the processor's table of pages at every small one, and memory that malloc gives again consists of
+/// small pages that were touched, which advice does not join. They start on different lines, since a load waits for a
+/// store that is a multiple of 4 KiB away.
+class Block {
+ public:
+  explicit Block(std::size_t bytes) : bytes_(bytes) {
+    if (!is_mapped()) {
+      data_ = std::calloc(bytes, 1);
+      return;
+    }
+    bytes_ = (bytes + lines * alignment + huge_page - 1) / huge_page * huge_page + huge_page;
+    void* const map = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED) return;
+    map_ = data_ = map;
+    std::size_t space = bytes_;
+    std::align(huge_page, 1, data_, space);
+    ::madvise(data_, space, MADV_HUGEPAGE);  // advice: failing is fine
+    static std::atomic<std::size_t> blocks{0};
+    data_ = static_cast<std::byte*>(data_) + blocks.fetch_add(1, std::memory_order_relaxed) % lines * alignment;
+  }
+  void* data() const { return data_; }
+  void release() const {
+    if (map_) ::munmap(map_, bytes_);
+    else std::free(data_);
+  }
+
+ private:
+  static constexpr std::size_t huge_page = 2u << 20, worth_it = 4u << 20, lines = 64;
+  // The sanitizer watches the ends of malloc's blocks only.
+#if defined(__SANITIZE_ADDRESS__)
+  static constexpr bool watched = true;
+#elif defined(__has_feature)
+  static constexpr bool watched = __has_feature(address_sanitizer);
+#else
+  static constexpr bool watched = false;
+#endif
+  bool is_mapped() const { return bytes_ >= worth_it && !watched; }
+
+  std::size_t bytes_;
+  void *map_ = nullptr, *data_ = nullptr;
+};
 
 struct Storage {
   std::shared_ptr<const void> owner;
@@ -53,17 +86,16 @@ Storage allocate(DType dtype, std::span<const std::int64_t> shape, std::int64_t 
   if (bytes == 0) return {nullptr, nullptr};
   const auto wanted = static_cast<std::uint64_t>(bytes);
   if (bytes >= worth_asking) require_memory("tensor " + describe(dtype, shape), wanted);
-  // calloc, not aligned_alloc and memset: large blocks come from the system already zero and untouched.
+  // Not aligned_alloc and memset: large blocks come from the system already zero and untouched.
   std::size_t space = wanted + alignment;
-  void* block = std::calloc(space, 1);
-  if (!block) refuse("tensor " + describe(dtype, shape), wanted);
-  ask_for_huge_pages(block, space);
-  void* aligned = block;
+  const Block block(space);
+  if (!block.data()) refuse("tensor " + describe(dtype, shape), wanted);
+  void* aligned = block.data();
   std::align(alignment, wanted, aligned, space);
   try {
-    return {std::shared_ptr<const void>(block, [](const void* p) { std::free(const_cast<void*>(p)); }),
+    return {std::shared_ptr<const void>(block.data(), [block](const void*) { block.release(); }),
             static_cast<std::byte*>(aligned)};
-  } catch (const std::bad_alloc&) {  // of the control block; shared_ptr has freed `block`
+  } catch (const std::bad_alloc&) {  // of the control block; shared_ptr has released the block
     refuse("tensor " + describe(dtype, shape), wanted);
   }
 }

@@ -9,7 +9,7 @@ inline constexpr std::string_view region_by_region =
 inline constexpr std::string_view batch_region_by_region =
     "handled by src/transform: control flow is batched region by region";
 inline constexpr std::string_view shard_region_by_region =
-    "handled by src/transform: control flow is sharded region by region";
+    "nothing shards regions yet: control flow has its operands whole";
 inline constexpr std::string_view cost_of_regions =
     "the cost of control flow is that of its regions, as often as they run";
 

@@ -26,7 +26,9 @@ static Values repeat_decompose(Builder& b, const SizedAttrs& a, ValuesIn in) {
   const Value owner =
       associative_scan({&marked, 1}, {&zero, 1}, {.axis = 0}, [](ValuesIn v) { return Values{max(v[0], v[1])}; })[0];
   const Value place = iota(b, DType::i64, {room}, 0);
-  const Value rank = convert(place - take(starts, owner, 0), a.index);
+  // One more, so that there is something to take where the counts, whose number may be known only then, are none.
+  const Value from = pad(starts, scalar(b, starts.dtype(), 0), {0}, {1});
+  const Value rank = convert(place - take(from, owner, 0), a.index);
   const Value used = compare(place, broadcast(total, {room}, {}), Direction::lt);
   return {select(used, owner, none), select(used, rank, none)};
 }

@@ -23,9 +23,12 @@ struct RowNames {
   void put(DispatchReport& report) const;
 };
 
-/// A graph whose sizes, if it introduces any, are bounded.
+/// A graph whose sizes, if it introduces any, are bounded. Results are cut to their sizes, or padded: in the buffers of
+/// their bounds.
+enum class Results : std::uint8_t { cut, padded };
 std::unique_ptr<CompiledGraph> one_program(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog,
-                                           const CompileOptions& options, const RowNames& names = {});
+                                           const CompileOptions& options, const RowNames& names = {},
+                                           Results results = Results::cut);
 /// Any graph: split where a size has no bound (split_program.hpp).
 std::unique_ptr<CompiledGraph> compiled_graph(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog,
                                               const CompileOptions& options, const RowNames& names = {});

@@ -21,6 +21,7 @@ struct LoadedProgram {
   Types output_types;
   std::vector<std::size_t> donated;  ///< Arguments that calls take.
   bool checked = false, numerics = false;
+  bool padded_results = false;                 ///< As they stand in their buffers, not cut to their sizes.
   std::map<std::string, std::string> watched;  ///< Sizes that check_within watches: the operator of each.
   std::shared_ptr<const std::string> name;
   Trace* trace = nullptr;

@@ -3,6 +3,8 @@
 #include "runtime/numerics.hpp"
 #include "runtime/steps.hpp"
 
+#include <rlx/ir/evaluate.hpp>
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -27,5 +29,11 @@ class NumberWatch {
   Contents contents_;
   std::vector<Numbers> numbers_;  // By place.
 };
+
+/// The same of a node that a device that interprets has run: it is the node's own row of the report that is named.
+void check_evaluated(const Evaluated& e, const DispatchReport& report, const std::string& program);
+
+/// Whether a constant of the region, or of regions inside it, is infinite.
+bool holds_infinity(const Graph& g, RegionId region);
 
 }  // namespace rlx::runtime

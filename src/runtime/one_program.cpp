@@ -44,23 +44,19 @@ std::map<std::string, std::string> watched_sizes(const Graph& mir) {
   return out;
 }
 
-// Refuses what is worse than `allowed`. An infinite argument may be meant (a mask), NaN is not.
-void check_numbers(std::span<const HostValue> values, const std::vector<std::string>& names, std::string_view what,
-                   Numbers allowed) {
-  for (std::size_t i = 0; i < values.size(); ++i)
-    for (const HostTensor* t : arrays(values[i]))
-      if (const Worst w = worst_of(*t); w.numbers > allowed)
-        throw NonFiniteError(std::string(what),
-                             std::string(what) + " \"" + names[i] + "\" holds " +
-                                 (w.numbers == Numbers::nan ? "NaN" : "an infinity") + " at element " +
-                                 std::to_string(w.index),
-                             {});
+// An infinite argument may be meant (a mask), NaN is not.
+void refuse_nan(std::span<const HostValue> arguments, const std::vector<std::string>& names) {
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    for (const HostTensor* t : arrays(arguments[i]))
+      if (const Worst w = worst_of(*t); w.numbers == Numbers::nan)
+        throw NonFiniteError("argument",
+                             "argument \"" + names[i] + "\" holds NaN at element " + std::to_string(w.index), {});
 }
 
 class OneProgram final : public CompiledGraph {
  public:
   OneProgram(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog, const CompileOptions& options,
-             const RowNames& names)
+             const RowNames& names, Results results)
       : registry_(catalog.operators), inputs_(hir) {
     p_.device = std::move(device);
     p_.records = records_of(*p_.device, catalog);
@@ -70,6 +66,7 @@ class OneProgram final : public CompiledGraph {
     p_.steps = prepare(p_.program, registry_, target, p_.records);
     if (!target.interprets) p_.module = p_.device->compile(p_.program.lir);
     p_.output_types = hir.types_of(hir.outputs());
+    p_.padded_results = results == Results::padded;
     p_.donated = options.donated;
     p_.checked = options.checked;
     p_.numerics = options.check_numerics;
@@ -92,11 +89,10 @@ class OneProgram final : public CompiledGraph {
   HostValues run(std::span<HostValue> arguments, HostValues reuse) override {
     inputs_.check(arguments);
     ++calls_;
-    if (p_.numerics) check_numbers(arguments, inputs_.names, "argument", Numbers::infinite);
+    if (p_.numerics) refuse_nan(arguments, inputs_.names);
     if (p_.device->target().interprets) {
       HostValues out = interpret(arguments);
       for (std::size_t i : p_.donated) arguments[i] = HostToken{};
-      if (p_.numerics) check_numbers(out, p_.program.mir.output_names, "output", Numbers::finite);
       return out;
     }
     check_room();
@@ -122,11 +118,14 @@ class OneProgram final : public CompiledGraph {
 
  private:
   HostValues interpret(std::span<const HostValue> arguments) const {
-    const Graph& mir = p_.program.mir;
-    if (!p_.checked) return evaluate(mir, registry_, arguments);
-    return evaluate(mir, registry_, arguments, [&](const Node& n, auto operands, auto results) {
-      if (const CheckReport c = check_indices(n, operands, results); !c.what.empty()) p_.refuse(c);
-    });
+    NodeWatch indices;
+    ResultWatch numbers;
+    if (p_.checked)
+      indices = [&](const Node& n, auto operands, auto results) {
+        if (const CheckReport c = check_indices(n, operands, results); !c.what.empty()) p_.refuse(c);
+      };
+    if (p_.numerics) numbers = [&](const Evaluated& e) { check_evaluated(e, p_.program.report, *p_.name); };
+    return evaluate(p_.program.mir, registry_, arguments, indices, numbers);
   }
 
   // What a call has to allocate; an arena that an earlier call left is there already.
@@ -170,8 +169,8 @@ class OneProgram final : public CompiledGraph {
 }  // namespace
 
 std::unique_ptr<CompiledGraph> one_program(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog,
-                                           const CompileOptions& options, const RowNames& names) {
-  return std::make_unique<OneProgram>(std::move(device), hir, catalog, options, names);
+                                           const CompileOptions& options, const RowNames& names, Results results) {
+  return std::make_unique<OneProgram>(std::move(device), hir, catalog, options, names, results);
 }
 
 }  // namespace rlx::runtime

@@ -153,7 +153,7 @@ void ProgramCall::execute(const Step& s) {
                       at(s.places[0]).byte_offset, p_.place(s.places[0]).bytes);
       break;
     case Step::Kind::call:
-      call(p_.steps.calls[s.index], s.second, s.first);
+      call(p_.steps.calls[s.index], s.prologues, s.epilogue);
       break;
     case Step::Kind::loop:
       loop(s);
@@ -244,6 +244,7 @@ HostValues ProgramCall::results() {
   HostValues out;
   std::size_t next = 0;
   for (const Type& t : p_.output_types) out.push_back(take(t, next));
+  if (p_.padded_results) return out;
   Bindings sizes;
   for (const SizeResult& s : p_.program.sizes) sizes[s.symbol] = output(next).get_i64(0);
   if (sizes.empty()) return out;

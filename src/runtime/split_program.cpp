@@ -8,9 +8,8 @@
 #include <algorithm>
 #include <atomic>
 #include <iterator>
-#include <map>
-#include <mutex>
 #include <set>
+#include <shared_mutex>
 #include <utility>
 
 namespace rlx::runtime {
@@ -87,7 +86,7 @@ class SplitProgram final : public CompiledGraph {
     point_.emplace(compile::first_size_point(rows, catalog.operators, options));
     donate();
     try {
-      head_ = compiled_graph(device_, point_->head, catalog, of_head_, names_of(point_->head_rows));
+      head_ = one_program(device_, point_->head, catalog, of_head_, names_of(point_->head_rows), Results::padded);
     } catch (const CompileError& e) { refuse(e, point_->head_rows); }
     merge(report_, head_->report(), point_->head_rows, point_->row);
     report_.steps.push_back({point_->symbol, "size point", "host", 0});
@@ -120,11 +119,10 @@ class SplitProgram final : public CompiledGraph {
   const DispatchReport& report() const override { return report_; }
   const Graph& lir() const override { return head_->lir(); }
   std::int64_t bytes_per_call() const override {
-    const std::lock_guard lock(mutex_);
-    return head_->bytes_per_call() + (tails_.latest() ? tails_.latest()->bytes_per_call() : 0);
+    const std::shared_ptr<const CompiledGraph> tail = tails_.latest();
+    return head_->bytes_per_call() + (tail ? tail->bytes_per_call() : 0);
   }
   ExecutableStatistics statistics() const override {
-    const std::lock_guard lock(mutex_);
     ExecutableStatistics s = head_->statistics();
     const ExecutableStatistics tails = tails_.statistics();
     s.calls = calls_;
@@ -134,7 +132,6 @@ class SplitProgram final : public CompiledGraph {
     return s;
   }
   void trim() override {
-    const std::lock_guard lock(mutex_);
     head_->trim();
     tails_.trim();
   }
@@ -226,9 +223,11 @@ class SplitProgram final : public CompiledGraph {
 
   std::shared_ptr<CompiledGraph> tail_for(std::int64_t count) {
     const std::int64_t size = compile::reads_exactly(options_) ? count : compile::rounded_capacity(count);
-    const std::lock_guard lock(mutex_);
-    return tails_.get(
-        size, [&] { return compiled_graph(device_, sized(size), catalog_, of_tail_, names_of(point_->tail_rows)); });
+    return tails_.get(size, [&]() -> std::shared_ptr<CompiledGraph> {
+      std::shared_lock<std::shared_mutex> operators_stay;
+      if (catalog_.guard) operators_stay = std::shared_lock(*catalog_.guard);
+      return compiled_graph(device_, sized(size), catalog_, of_tail_, names_of(point_->tail_rows));
+    });
   }
 
   std::shared_ptr<Device> device_;
@@ -240,7 +239,6 @@ class SplitProgram final : public CompiledGraph {
   std::optional<SizePoint> point_;
   std::unique_ptr<CompiledGraph> head_;
   std::atomic<std::int64_t> calls_{0};
-  mutable std::mutex mutex_;
   KeptPrograms tails_{kept_tails};
 };
 

@@ -1,10 +1,9 @@
 #include "runtime/steps.hpp"
 
-#include "runtime/numerics.hpp"
+#include "runtime/number_watch.hpp"
 
 #include <rlx/ir/op.hpp>
 #include <rlx/ir/text_reader.hpp>
-#include <rlx/ops/attributes.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -65,7 +64,7 @@ class Preparer {
       if (op == "lir.buffer") buffer(n);
       else if (op == "lir.view") view(n);
       else if (op == "lir.kernel") {
-        if (epilogue) join(steps.back(), kernel(n), steps.back().first);
+        if (epilogue) join(steps.back(), kernel(n), steps.back().epilogue);
         else (lir::is_prologue(g_, n) ? prologues : steps).push_back(kernel(n));
         epilogue = false;
       } else if (op == "lir.copy") {
@@ -97,15 +96,8 @@ class Preparer {
   }
 
   std::shared_ptr<StepInfo> info(const Node& n, std::string name) const {
-    auto out = std::make_shared<StepInfo>();
-    out->name = std::move(name);
-    out->kind = n.op->name().substr(4);
-    out->location = n.location;
-    if (n.origin < 0) return out;
-    const ReportRow& row = report_.rows.at(static_cast<std::size_t>(n.origin));
-    out->node = (row.region.empty() ? "" : row.region + " ") + row.value;
-    out->op = row.op;
-    return out;
+    return std::make_shared<StepInfo>(
+        step_info(report_, n.origin, std::move(name), std::string(n.op->name().substr(4)), n.location));
   }
 
   Step kernel(const Node& n) {
@@ -114,7 +106,7 @@ class Preparer {
     s.reads.assign(s.places.begin(), s.places.end() - a.writes);
     s.writes.assign(s.places.end() - a.writes, s.places.end());
     auto about = info(n, a.name);
-    about->has_infinity = holds_infinity(n.regions[0]);
+    about->has_infinity = holds_infinity(g_, n.regions[0]);
     s.info = std::move(about);
     return s;
   }
@@ -128,17 +120,6 @@ class Preparer {
       if (std::find(call.writes.begin(), call.writes.end(), p) == call.writes.end()) call.reads.push_back(p);
     call.writes.insert(call.writes.end(), kernel.writes.begin(), kernel.writes.end());
     list.push_back(std::move(kernel));
-  }
-
-  bool holds_infinity(RegionId r) const {
-    for (NodeId id : g_.region(r).nodes) {
-      const Node& n = g_.node(id);
-      if (const auto* c = n.attrs.get_if<ops::ConstantAttrs>(); c && worst_of(c->value).numbers != Numbers::finite)
-        return true;
-      for (RegionId inner : n.regions)
-        if (holds_infinity(inner)) return true;
-    }
-    return false;
   }
 
   std::vector<int> places(const std::vector<ValueId>& values) const {
@@ -211,7 +192,7 @@ class Preparer {
     s.info = info(n, lir::step_name(a));
     for (Step& p : prologues) {
       p.writes.clear();
-      join(s, std::move(p), s.second);
+      join(s, std::move(p), s.prologues);
     }
     out_.calls.push_back(std::move(c));
     return s;
@@ -228,6 +209,16 @@ class Preparer {
 };
 
 }  // namespace
+
+StepInfo step_info(const DispatchReport& report, std::int32_t row, std::string name, std::string kind,
+                   Location location) {
+  StepInfo s{.name = std::move(name), .kind = std::move(kind), .location = std::move(location)};
+  if (row < 0) return s;
+  const ReportRow& r = report.rows.at(static_cast<std::size_t>(row));
+  s.node = (r.region.empty() ? "" : r.region + " ") + r.value;
+  s.op = r.op;
+  return s;
+}
 
 Steps prepare(const Program& program, const Registry& registry, const Target& target,
               std::span<const KernelRecord> records) {

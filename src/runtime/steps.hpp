@@ -21,11 +21,15 @@ struct Place {
 
 /// What a step is called and for which node of the user's graph it was made; node and op are empty where for none.
 struct StepInfo {
-  std::string name, kind;  ///< As in the report: "exp_0" and "kernel", the record and "call", "copy", "while", "if".
-  std::string node, op;    ///< "%17", with the path of the region that it stands in.
-  Location location;
+  std::string name, kind;    ///< As in the report: "exp_0" and "kernel", the record and "call", "copy", "while", "if".
+  std::string node{}, op{};  ///< "%17", with the path of the region that it stands in.
+  Location location{};
   bool has_infinity = false;  ///< The kernel's text holds an infinite constant.
 };
+
+/// What is run for that row of the report; -1: for none.
+StepInfo step_info(const DispatchReport& report, std::int32_t row, std::string name, std::string kind,
+                   Location location);
 
 /// A launch record with the instance it was accepted for; owns what the instance points to.
 struct Call {
@@ -41,12 +45,13 @@ struct Call {
 
 struct Step {
   enum class Kind : std::uint8_t { kernel, call, copy, loop, branch } kind = Kind::kernel;
-  std::size_t index = 0;                ///< Of the kernel or call.
-  std::vector<int> places{};            ///< Buffers of a kernel; from and to of a copy; predicate of a branch.
-  int condition = -1;                   ///< Place that a loop's condition leaves its answer in.
-  std::int64_t max_trips = -1;          ///< Of a loop; -1: no bound.
-  std::vector<Step> first{}, second{};  ///< Condition and body, or then and else, or a call's epilogue and prologues.
-  std::vector<int> reads{}, writes{};   ///< Places, of a kernel, call or copy.
+  std::size_t index = 0;                      ///< Of the kernel or call.
+  std::vector<int> places{};                  ///< Buffers of a kernel; from and to of a copy; predicate of a branch.
+  int condition = -1;                         ///< Place that a loop's condition leaves its answer in.
+  std::int64_t max_trips = -1;                ///< Of a loop; -1: no bound.
+  std::vector<Step> first{}, second{};        ///< Condition and body, or then and else.
+  std::vector<Step> prologues{}, epilogue{};  ///< Kernels that a call runs.
+  std::vector<int> reads{}, writes{};         ///< Places, of a kernel, call or copy.
   std::shared_ptr<const StepInfo> info{};
 };
 

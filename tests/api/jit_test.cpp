@@ -28,6 +28,27 @@ TEST(Jit, TracesOncePerSignature) {
   EXPECT_EQ(f.reports().size(), 3u);
 }
 
+TEST(Jit, KeepsTheSignaturesCalledLast) {
+  int traces = 0;
+  const auto f = jit(
+      [&](const Tensor& x) {
+        ++traces;
+        return sum(x);
+      },
+      {.kept_signatures = 2});
+  const auto call = [&](std::int64_t n) { EXPECT_EQ(f(ones({n})).item(), static_cast<double>(n)); };
+  call(1), call(2), call(1), call(3);  // The signature of 2 goes.
+  EXPECT_EQ(traces, 3);
+  EXPECT_EQ(f.signatures(), 2u);
+  EXPECT_EQ(f.reports().size(), 2u);
+  call(1), call(3);
+  EXPECT_EQ(traces, 3);
+  call(2);
+  EXPECT_EQ(traces, 4);
+  EXPECT_EQ(f.signatures(), 2u);
+  EXPECT_THROW(jit([](const Tensor& x) { return x; }, {.kept_signatures = 0}), ArgumentError);
+}
+
 TEST(Jit, ResultsAndArgumentsAreTrees) {
   const auto f = jit([](const std::vector<Tensor>& xs, const std::pair<Tensor, Tensor>& p) {
     std::vector<Tensor> out;

@@ -88,5 +88,21 @@ TEST(CompiledFunctions, OfTheirOwnAreMadeByTwoThreadsAtOnce) {
   });
 }
 
+TEST(CompiledFunctions, CompilePartsWhileFamiliesAreAdded) {
+  // What follows a size is compiled when that is known, which may be while another thread uses a family for the first
+  // time.
+  const auto f = jit([](const Tensor& counts) { return sum(repeat(counts).owner * 0 + 1); });
+  at_once([&](int t) {
+    for (const std::int64_t n : {10, 100, 1000, 5000}) {
+      const Tensor counts = convert(full({2}, static_cast<double>(n)), DType::i32);
+      if (t == 0) {
+        EXPECT_EQ(f(counts).item(), static_cast<double>(2 * n));
+      } else
+        extend_default_catalog("family " + std::to_string(n),
+                               [](runtime::Catalog& c) { c.add_records("no such device", {}); });
+    }
+  });
+}
+
 }  // namespace
 }  // namespace rlx

@@ -140,6 +140,22 @@ TEST(Rows, LongRowsHaveOnePass) {
 }
 
 // A sum over both dimensions reads the tensor as one run.
+// Columns in chunks: a kernel for the pieces, with the columns side by side, and one that combines them.
+TEST(Rows, LongColumnsAreCutToo) {
+  for (const Shape& s : {Shape{40000, 5}, Shape{33000, 16}, Shape{2, 20000, 3}}) {
+    const int axis = static_cast<int>(s.size()) - 2;
+    EXPECT_EQ(kernels(graph_of({f64(s)},
+                               [&](ValuesIn x) {
+                                 return Values{ops::reduce_sum(x[0], {axis}), ops::reduce_max(x[0] * x[0], {axis})};
+                               })),
+              2u)
+        << to_string(s);
+  }
+  // The last dimension is summed, the one before it is not.
+  EXPECT_EQ(kernels(graph_of({f64({200, 3, 150})}, [](ValuesIn x) { return Values{ops::reduce_sum(x[0], {0, 2})}; })),
+            2u);
+}
+
 TEST(Rows, AllDimensionsAtOnce) {
   EXPECT_EQ(
       kernels(graph_of({f64({300, 200})}, [](ValuesIn x) { return Values{ops::sum_all(x[0]), ops::mul(x[0], x[0])}; })),

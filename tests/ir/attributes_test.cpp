@@ -38,6 +38,43 @@ TEST(Attributes, DefaultsPrintNothing) {
   EXPECT_EQ(parsed("{}"), AnyAttrs(ConstantAttrs{}));
 }
 
+struct InnerAttrs {
+  std::int64_t axis = 1;
+  Dim size = 2;
+  double scale = 0;
+  bool operator==(const InnerAttrs&) const = default;
+  static constexpr auto fields = std::tuple{Field{"axis", &InnerAttrs::axis, ""}, Field{"size", &InnerAttrs::size, ""},
+                                            Field{"scale", &InnerAttrs::scale, ""}};
+};
+struct OuterAttrs {
+  InnerAttrs inner{};
+  bool flag = false;
+  bool operator==(const OuterAttrs&) const = default;
+  static constexpr auto fields =
+      std::tuple{Field{"inner", &OuterAttrs::inner, ""}, Field{"flag", &OuterAttrs::flag, ""}};
+};
+
+// Structs within structs are what they are by themselves: text, equality, symbols and their replacement.
+TEST(Attributes, HoldOtherAttributes) {
+  const AnyAttrs a = OuterAttrs{{.axis = -3, .size = Dim::symbol("n") + 1}, true};
+  const std::string text = "{inner = {axis = -3, size = n+1}, flag = true}";
+  EXPECT_EQ(a.to_string(), text);
+  const auto read = [](const std::string& t) {
+    TextReader in(t, "");
+    return AnyAttrs(OuterAttrs{}).table().parse(in);
+  };
+  EXPECT_EQ(read(text), a);
+  EXPECT_EQ(read("{inner = {}}"), AnyAttrs(OuterAttrs{}));
+  EXPECT_THROW(read("{inner = 3}"), FormatError);
+  EXPECT_THROW(read("{inner = {axes = 3}}"), FormatError);
+  EXPECT_NE(AnyAttrs(OuterAttrs{{.scale = -0.0}}), AnyAttrs(OuterAttrs{}));
+  std::set<std::string> symbols;
+  a.collect_symbols(symbols);
+  EXPECT_EQ(symbols, std::set<std::string>{"n"});
+  EXPECT_EQ(a.substitute({{"n", 4}}).as<OuterAttrs>().inner.size, Dim(5));
+  EXPECT_EQ(a.table().fields()[0].default_text, "{}");
+}
+
 TEST(Attributes, PrintEveryKind) {
   ConstantAttrs a;
   a.value = HostTensor::from(DType::f32, {2}, std::vector<double>{1, 0.5});

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -28,6 +29,22 @@ TEST(HostTensor, IsZeroFilledAndAligned) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(x.data()) % 64, 0u);
     for (std::int64_t k = 0; k < x.bytes(); ++k) ASSERT_EQ(x.data()[k], std::byte{0});
     EXPECT_EQ(x.get_f64(14), 0);
+  }
+}
+
+// From 4 MiB on they are mapped: fresh pages each, of which the first and the last element are theirs.
+TEST(HostTensor, LargeOnesAreZeroFilledAlignedAndApart) {
+  constexpr std::int64_t n = (5 << 20) + 3;
+  for (int turn = 0; turn < 2; ++turn) {  // the second time memory comes back that was written
+    std::vector<HostTensor> tensors;
+    for (int i = 0; i < 3; ++i) {
+      HostTensor& x = tensors.emplace_back(DType::u8, Dims{n});
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(x.data()) % 64, 0u);
+      ASSERT_TRUE(std::all_of(x.data(), x.data() + n, [](std::byte b) { return b == std::byte{0}; }));
+      std::ranges::fill(x.as_mutable<std::uint8_t>(), static_cast<std::uint8_t>(i + 1));
+    }
+    for (int i = 0; i < 3; ++i)
+      for (const std::int64_t k : {std::int64_t{0}, n / 2, n - 1}) EXPECT_EQ(tensors[i].get_i64(k), i + 1);
   }
 }
 

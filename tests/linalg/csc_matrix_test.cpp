@@ -33,6 +33,20 @@ TEST(CscMatrix, TheTransposeIsTheTransposeOfTheColumns) {
   }
 }
 
+TEST(CscMatrix, StoredZerosOfSortedRowsAreDropped) {
+  const auto check = [](auto zero) {
+    using T = decltype(zero);
+    // Row 0: nothing but zeros; row 1: zeros around an entry; row 2: empty; row 3: no zero.
+    const OwnedCsr<T> a{4, 4, {0, 2, 5, 5, 7}, {1, 3, 0, 2, 3, 0, 3}, {zero, -zero, zero, T(5), zero, T(6), T(7)}};
+    const auto m = to_csc_transposed<std::int32_t>("test", a.view());
+    EXPECT_EQ(m.start, (Numbers{0, 0, 1, 1, 3}));
+    EXPECT_EQ(m.row, (Numbers{2, 0, 3}));
+    EXPECT_EQ(m.value, (std::vector<T>{5, 6, 7}));
+  };
+  check(0.0);
+  check(std::complex<double>(0));
+}
+
 TEST(CscMatrix, EntriesThatAreNotFiniteAreNamedByTheirPlace) {
   for (const double bad : {NAN, INFINITY}) {
     OwnedCsr<double> a{2, 3, {0, 2, 3}, {0, 2, 1}, {1, bad, 3}};

@@ -151,6 +151,7 @@ TEST(Solver, RefusesAndSurvives) {
   const OwnedCsr<double> empty{};
   expect_throw<ArgumentError>([&] { Solver{empty.view()}; }, "empty");
   expect_throw<ArgumentError>([&] { Solver(good.view(), {.device = "nonesuch"}); }, "nonesuch");
+  expect_throw<ArgumentError>([&] { Solver(good.view(), {.compile = {.donated = {0}}}); }, "compile.donated");
 }
 
 TEST(Solver, CgReportsHowFarItCame) {

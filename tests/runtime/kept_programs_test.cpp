@@ -66,7 +66,7 @@ TEST(KeptPrograms, OneHoldsItsMemory) {
   EXPECT_EQ(b->trimmed, 0);
   EXPECT_THROW(kept.get(3, []() -> std::shared_ptr<CompiledGraph> { throw CompileError({}); }), CompileError);
   EXPECT_EQ(kept.size(), 2u);
-  EXPECT_EQ(kept.latest(), b.get());
+  EXPECT_EQ(kept.latest(), b);
 }
 
 }  // namespace

@@ -20,11 +20,16 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-std::vector<std::string> devices() {
+std::vector<std::string> compiling_devices() {
   std::vector<std::string> out;
   for (const char* name : {"cpu", "oneapi"})
     for (const runtime::BackendEntry* b : runtime::backends())
       if (b->name == name && b->availability().available) out.push_back(name);
+  return out;
+}
+std::vector<std::string> all_devices() {
+  std::vector<std::string> out = compiling_devices();
+  out.push_back("reference");
   return out;
 }
 
@@ -59,7 +64,7 @@ Caught caught(const runtime::Executable& e, std::vector<double> x) {
 }
 
 TEST(CheckNumerics, NamesTheNodeWhereItStarts) {
-  for (const std::string& device : devices()) {
+  for (const std::string& device : all_devices()) {
     const auto e = checking(graph_of([](Value x) {
                               x.builder->set_location({"model.cpp", 11});
                               const Value y = ops::log(x);
@@ -81,14 +86,14 @@ TEST(CheckNumerics, NamesTheNodeWhereItStarts) {
 }
 
 TEST(CheckNumerics, NaNOutOfInfinitiesHasItsOwnNode) {
-  for (const std::string& device : devices()) {
+  for (const std::string& device : all_devices()) {
     const auto e = checking(graph_of([](Value x) { return ops::sub(ops::abs(x), ops::abs(x)); }), device);
     EXPECT_EQ(caught(e, {1, infinity, 3, 4}).op, "sub");
   }
 }
 
 TEST(CheckNumerics, InfinitiesThatAreGivenAreMeant) {
-  for (const std::string& device : devices()) {
+  for (const std::string& device : all_devices()) {
     const auto masked = checking(graph_of([](Value x) {
                                    const Value zero = ops::full_like(x, 0), low = ops::full_like(x, -infinity);
                                    const Value m = ops::select(ops::compare(x, zero, ops::Direction::gt), x, low);
@@ -101,14 +106,14 @@ TEST(CheckNumerics, InfinitiesThatAreGivenAreMeant) {
 }
 
 TEST(CheckNumerics, ANaNArgumentIsNamed) {
-  for (const char* device : {"cpu", "reference"}) {
+  for (const std::string& device : all_devices()) {
     const Caught c = caught(checking(graph_of([](Value x) { return ops::neg(x); }), device), {1, std::nan(""), 3, 4});
     EXPECT_EQ(c.message, "argument \"x\" holds NaN at element 1");
   }
 }
 
 TEST(CheckNumerics, InsideALoop) {
-  for (const std::string& device : devices()) {
+  for (const std::string& device : all_devices()) {
     const auto e = checking(
         graph_of([](Value x) {
           Builder& b = *x.builder;
@@ -126,6 +131,19 @@ TEST(CheckNumerics, InsideALoop) {
     EXPECT_EQ(c.site.line, 20u);
     EXPECT_NE(c.site.node.find("while/"), std::string::npos) << c.site.node;
     EXPECT_NE(c.site.node.find(".body %"), std::string::npos) << c.site.node;
+  }
+}
+
+TEST(CheckNumerics, ANodeOfADecompositionIsItsComposites) {
+  for (const std::string& device : all_devices()) {
+    // softmax shifts by the greatest element, and infinity less infinity is NaN.
+    const auto e = checking(graph_of([](Value x) { return ops::softmax(ops::mul(x, x), 0); }), device);
+    EXPECT_EQ(caught(e, {1, 2, 3, 4}).message, "");
+    const Caught overflow = caught(e, {1, 1e200, 3, 4}), given = caught(e, {1, infinity, 3, 4});
+    EXPECT_EQ(overflow.op, "mul");
+    EXPECT_EQ(given.op, "softmax");
+    EXPECT_EQ(given.site.node, "%2");
+    EXPECT_EQ(given.site.line, 10u);
   }
 }
 
@@ -149,7 +167,7 @@ TEST(Statistics, PeakOfACallIsWhatItHolds) {
 
 // Calls at once have records of their own: the refusal of one is not the other's.
 TEST(Checked, CallsAtOnceAreToldApart) {
-  for (const std::string& device : devices()) {
+  for (const std::string& device : compiling_devices()) {
     Graph g("take");
     Builder b(g, registry());
     const Value x = b.input(f32({100}), "x"), i = b.input(TensorType{DType::i64, {Dim(50)}}, "i");

@@ -130,6 +130,41 @@ TEST(SizePoints, SizesInTurn) {
             3);
 }
 
+TEST(SizePoints, TheTailTakesWhatTheHeadHasComputed) {
+  // What a mask takes of x, sorted, each as often as it says; pairs of them, whose buffer has two such dimensions.
+  const auto call = [](Flags mask, Doubles x) {
+    Doubles sorted, repeated, pairs;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (mask[i]) sorted.push_back(x[i]);
+    std::sort(sorted.begin(), sorted.end());
+    for (double s : sorted) repeated.insert(repeated.end(), static_cast<std::size_t>(s), s);
+    for (double a : sorted)
+      for (double b : sorted) pairs.push_back(a * b);
+    const double sum = std::accumulate(repeated.begin(), repeated.end(), 0.0);
+    return Call{{mask_of(mask), vector_of(DType::f64, x)},
+                {repeated, sorted, pairs, {sum + std::accumulate(pairs.begin(), pairs.end(), 0.0)}}};
+  };
+  const std::vector<Call> calls{call({1, 0, 1, 1, 1}, {3, 9, 1, 0, 2}), call({0, 0, 0, 0, 0}, {3, 9, 1, 0, 2}),
+                                call({1, 1, 1, 1, 1}, {40, 9, 31, 7, 2}), call({0, 0, 1, 0, 0}, {3, 9, 1, 0, 2})};
+  const Graph g = graph_of(calls[0].in, [](ValuesIn v) {
+    const Dim k = size("k");
+    const Value taken = ops::take(v[1], ops::nonzero(v[0], k), 0), sorted = ops::sort({&taken, 1}, {.axis = 0})[0];
+    const Value pairs = ops::broadcast(sorted, {k, k}, {0}) * ops::broadcast(sorted, {k, k}, {1});
+    const Value often = ops::convert(sorted, DType::i32) + ops::convert(ops::reduce_sum(pairs * 0.0, {1}), DType::i32);
+    const Value repeated = ops::take(sorted, ops::repeat(often, size("m"))[0], 0);
+    return Values{repeated, sorted, pairs, ops::reduce_sum(repeated, {0}) + ops::reduce_sum(pairs, {0, 1})};
+  });
+  expect_everywhere(g, calls);
+  const runtime::Executable e(runtime::open_device("cpu"), g, catalog(), {});
+  int sorts = 0;
+  for (const ReportRow& r : e.report().rows)
+    if (r.op == "sort" || r.op == "nonzero") {
+      EXPECT_FALSE(r.steps.empty());
+      for (const std::string& s : r.steps) sorts += s.find("sort") != std::string::npos;
+    }
+  EXPECT_EQ(sorts, 1) << e.report().to_table();
+}
+
 TEST(SizePoints, ExactSizesNeedNoBoundedForm) {
   // Splits [2, k] into rows of one: along k nothing may be padded.
   const std::vector<HostTensor> in{mask_of({1, 0, 1, 1}), vector_of(DType::f64, {1, 2, 3, 4, 5, 6, 7, 8}, {2, 4})};

@@ -175,6 +175,49 @@ TEST(Sizes, InsideALoopEachTripHasItsOwn) {
       g, in, {{5}, {(3 + 5 + 7 + 9) * 4.0 + (2 + 4 + 5 + 7 + 8 + 10) * 6.0 + (2 + 3 + 5 + 6 + 7 + 9 + 10) * 7.0}});
 }
 
+TEST(Sizes, RegionsMayShareAName) {
+  // Branches and the body of a loop each call k what their own mask takes, of vectors of different lengths; so does the
+  // graph itself after them.
+  const auto call = [](bool first, Flags mask) {
+    const Doubles x{1, 2, 3, 4, 5, 6, 7, 8};
+    const auto sum = [&](std::size_t n) {
+      double s = 0, count = 0;
+      for (std::size_t i = 0; i < n; ++i)
+        if (mask[i]) s += x[i], ++count;
+      return s * count;
+    };
+    Doubles all;
+    for (std::size_t i = 0; i < 5; ++i)
+      if (mask[i]) all.push_back(static_cast<double>(i));
+    return Call{{vector_of(DType::boolean, {double(first)}, {1}), mask_of(mask), vector_of(DType::f64, x)},
+                {{sum(first ? 3 : 8)}, {sum(first ? 8 : 2)}, {3 * sum(6)}, all}};
+  };
+  const Graph g = graph_of(call(true, Flags(8)).in, [](ValuesIn v) {
+    Builder& b = *v[0].builder;
+    const auto taken = [](std::int64_t n) {
+      return [n](ValuesIn a) {
+        const Value places = ops::nonzero(ops::slice_axis(a[0], 0, 0, n), size());
+        return Values{ops::reduce_sum(ops::take(a[1], places, 0), {0}) *
+                      ops::convert(ops::dim_size(*a[0].builder, size()), DType::f64)};
+      };
+    };
+    const Value first = ops::reshape(v[0], {}), zero = ops::scalar(b, DType::f64, 0);
+    Values out{ops::if_(first, v.subspan(1), taken(3), taken(8))[0],
+               ops::if_(first, v.subspan(1), taken(8), taken(2))[0]};
+    const Values state{ops::scalar(b, DType::i64, 0), zero};
+    out.push_back(ops::while_(
+        state, v.subspan(1),
+        [](ValuesIn s) {
+          return Values{ops::compare(s[0], ops::scalar(*s[0].builder, DType::i64, 3), ops::Direction::lt)};
+        },
+        [&](ValuesIn s) { return Values{s[0] + 1, s[1] + taken(6)(s.subspan(2))[0]}; })[1]);
+    out.push_back(ops::nonzero(ops::slice_axis(v[1], 0, 0, 5), size()));
+    return out;
+  });
+  expect_everywhere(g, {call(true, {0, 1, 1, 0, 1, 1, 1, 1}), call(false, {0, 1, 1, 0, 1, 1, 1, 1}),
+                        call(false, Flags(8, true)), call(true, Flags(8))});
+}
+
 // Tile binning as in Gaussian splatting: each splat covers some tiles; the pairs are sorted by (tile, depth), and each
 // tile gets its range.
 TEST(Sizes, TileBinning) {

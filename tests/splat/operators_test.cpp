@@ -21,6 +21,19 @@ TEST(QuatScaleToCov, AgreesWithTheStoredMatrices) {
   EXPECT_LE(relative_difference(got[1], file("op_precis")), 1e-5);
 }
 
+TEST(QuatScaleToCov, AZeroQuaternionIsNoRotationAndGetsNoGradient) {
+  for (const DType t : {DType::f32, DType::f64}) {
+    const std::vector<HostTensor> in{HostTensor(t, {1, 4}), HostTensor::from(t, {1, 3}, std::vector<double>{1, 2, 3})};
+    const Graph f = graph_of(in, [](Builder&, ValuesIn v) -> Values { return {quat_scale_to_cov(v[0], v[1])}; });
+    std::vector<HostTensor> arguments = in;
+    arguments.push_back(HostTensor::from(t, {1, 3, 3}, std::vector<double>{1, 1, 1, 1, 1, 1, 1, 1, 1}));
+    const auto got = run(transform::vjp(f, catalog().operators), arguments);
+    for (std::int64_t k = 0; k < 9; ++k) EXPECT_EQ(got[0].get_f64(k), k == 0 ? 1 : k == 4 ? 4 : k == 8 ? 9 : 0) << k;
+    for (std::int64_t k = 0; k < 4; ++k) EXPECT_EQ(got[1].get_f64(k), 0) << k;
+    for (std::int64_t k = 0; k < 3; ++k) EXPECT_EQ(got[2].get_f64(k), static_cast<double>(2 * (k + 1))) << k;
+  }
+}
+
 /// Operands of project for a camera model of the file, of a type.
 std::vector<HostTensor> scene(const std::string& model, DType t) {
   const auto read = [&](const std::string& name) { return as(t, file(name)); };
@@ -92,49 +105,69 @@ TEST(ProjectGradient, WhatIsCulledLeaksNothing) {
     bool seen;
   };
   const double nan = std::nan(""), inf = INFINITY;
-  const std::vector<Case> cases{{0, 0, 2, 0.02, true},     {0, 0, -1, 0.02, false},    {0, 0, 0, 0.02, false},
-                                {500, 0, 1, 0.02, false},  {0, 0, 1e11, 0.02, false},  {nan, 0, 2, 0.02, false},
-                                {inf, 0, 2, 0.02, false},  {0, 0, 2, nan, false},      {0, 0, 2, 1e200, false},
-                                {1e15, 0, 1, 0.02, false}, {0, 0, 1e-30, 0.02, false}, {0.2, 0.1, 2, 0.02, true}};
+  const std::vector<Case> cases{{0, 0, 2, 0.02, true},
+                                {0, 0, -1, 0.02, false},
+                                {0, 0, 0, 0.02, false},
+                                {500, 0, 1, 0.02, false},
+                                {0, 0, 1e11, 0.02, false},
+                                {nan, 0, 2, 0.02, false},
+                                {inf, 0, 2, 0.02, false},
+                                {0, 0, 2, nan, false},
+                                {0, 0, 2, 1e200, false},
+                                {1e15, 0, 1, 0.02, false},
+                                {0, 0, 1e-30, 0.02, false},
+                                {0.2, 0.1, 2, 0.02, true},
+                                // On the near plane, where it covers the whole image, and just before it.
+                                {-0.1, 0, 0.01, 0.02, true},
+                                {-0.1, 0, 0.00999, 0.02, false}};
   const auto n = static_cast<std::int64_t>(cases.size());
   std::vector<double> means, covars, views, lenses;
   for (const Case& c : cases) {
     means.insert(means.end(), {c.x, c.y, c.z});
     covars.insert(covars.end(), {c.variance, 0.001, 0, 0.001, 0.03, 0, 0, 0, 0.01});
   }
-  for (int c = 0; c < 3; ++c) {  // The second camera has no focal length, the third a NaN.
+  constexpr int cameras = 4;
+  for (int c = 0; c < cameras;
+       ++c) {  // The second camera has no focal length, the third a NaN, the fourth next to none.
     views.insert(views.end(), {1, 0, 0, c == 2 ? nan : 0.1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1});
-    lenses.insert(lenses.end(), {c == 1 ? 0. : 30., 0, 16, 0, 30, 16, 0, 0, 1});
+    lenses.insert(lenses.end(), {c == 1 ? 0. : c == 3 ? 1e-300 : 30., 0, 16, 0, 30, 16, 0, 0, 1});
   }
   for (const CameraModel model : {CameraModel::pinhole, CameraModel::ortho, CameraModel::fisheye})
     for (const DType t : {DType::f32, DType::f64}) {
       SCOPED_TRACE(std::string(enum_names(model)[static_cast<std::size_t>(model)]) + " " + std::string(name(t)));
       std::vector<HostTensor> in{HostTensor::from(t, {n, 3}, means), HostTensor::from(t, {n, 3, 3}, covars),
-                                 HostTensor::from(t, {3, 4, 4}, views), HostTensor::from(t, {3, 3, 3}, lenses)};
+                                 HostTensor::from(t, {cameras, 4, 4}, views),
+                                 HostTensor::from(t, {cameras, 3, 3}, lenses)};
       const Graph f = graph_of(in, [&](Builder&, ValuesIn v) -> Values {
         const Projected p = project(v[0], v[1], v[2], v[3], {.width = 32, .height = 32, .camera = model});
         return {p.radii, p.means, p.depths, p.conics, p.compensations};
       });
       const auto values = run(f, in);
-      for (std::int64_t i = 0; i < 3 * n; ++i)
+      for (std::int64_t i = 0; i < cameras * n; ++i)
         EXPECT_EQ(values[0].get_i64(2 * i) > 0, i < n && cases[static_cast<std::size_t>(i)].seen) << i;
-      const Graph g = transform::vjp(f, catalog().operators, {{}, {false, true, true, true, true}, false});
       for (std::size_t k = 1; k < values.size(); ++k) {
         HostTensor ones(t, values[k].shape());
         for (std::int64_t i = 0; i < ones.numel(); ++i) ones.set_f64(i, 1);
         in.push_back(ones);
       }
-      const auto gradients = run(g, in);
-      for (const HostTensor& x : gradients)
-        for (std::int64_t i = 0; i < x.numel(); ++i) EXPECT_TRUE(std::isfinite(x.get_f64(i))) << i;
-      for (std::int64_t i = 0; i < n; ++i) {
-        double size = 0;
-        for (int k = 0; k < 3; ++k) size += std::abs(gradients[0].get_f64(3 * i + k));
-        for (int k = 0; k < 9; ++k) size += std::abs(gradients[1].get_f64(9 * i + k));
-        EXPECT_EQ(size > 0, cases[static_cast<std::size_t>(i)].seen) << i;
+      for (const bool lens : {true, false}) {  // With the gradient to intrinsics there is no kernel.
+        const Graph g =
+            transform::vjp(f, catalog().operators, {{true, true, true, lens}, {false, true, true, true, true}, false});
+        const auto gradients = run(g, in);
+        for (const HostTensor& x : gradients)
+          for (std::int64_t i = 0; i < x.numel(); ++i) EXPECT_TRUE(std::isfinite(x.get_f64(i))) << i;
+        for (std::int64_t i = 0; i < n; ++i) {
+          double size = 0;
+          for (int k = 0; k < 3; ++k) size += std::abs(gradients[0].get_f64(3 * i + k));
+          for (int k = 0; k < 9; ++k) size += std::abs(gradients[1].get_f64(9 * i + k));
+          EXPECT_EQ(size > 0, cases[static_cast<std::size_t>(i)].seen) << i;
+        }
+        for (std::size_t k = 2; k < gradients.size(); ++k) {
+          EXPECT_GT(largest(gradients[k]), 0) << k;
+          const std::int64_t one = gradients[k].numel() / cameras;
+          for (std::int64_t i = one; i < gradients[k].numel(); ++i) EXPECT_EQ(gradients[k].get_f64(i), 0) << k;
+        }
       }
-      EXPECT_GT(largest(gradients[2]), 0);
-      EXPECT_GT(largest(gradients[3]), 0);
     }
 }
 

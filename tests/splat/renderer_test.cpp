@@ -9,17 +9,17 @@
 
 #include <rlx/ir/error.hpp>
 
+#include "splat/tensors.hpp"
+
 namespace rlx::splat::testing {
 namespace {
-
-constexpr double basis = 0.28209479177387814;  // The harmonic of degree 0.
 
 /// A round Gaussian at the origin, of this deviation, opacity 1 / 2 and colours 0.2, 0.5, 0.8.
 formats::GaussianCloud ball(double deviation) {
   formats::GaussianCloud c = formats::make_gaussian_cloud(1, 0);
   for (std::int64_t k = 0; k < 3; ++k) {
     c.log_scales.set_f64(k, std::log(deviation));
-    c.sh.set_f64(k, (0.2 + 0.3 * static_cast<double>(k) - 0.5) / basis);
+    c.sh.set_f64(k, (0.2 + 0.3 * static_cast<double>(k) - 0.5) / formats::sh_constant);
   }
   c.quaternions.set_f64(0, 1);
   return c;
@@ -80,6 +80,14 @@ TEST(Renderer, ManyListsGetRoom) {
   EXPECT_NEAR(p.alpha.get_f64(0), 1, 1e-3);
 }
 
+TEST(Renderer, MoreEntriesThanListsCountAreRefused) {
+  const auto wanted = [](std::int64_t n) { return Tensors{Tensor(HostTensor::scalar_i64(DType::i64, n))}; };
+  Room room(10);
+  EXPECT_THROW(room.fitted(0, [&] { return wanted(Room::most + 1); }), MemoryError);
+  room.fitted(0, [&] { return wanted(5000); });
+  EXPECT_GE(room.entries(), 5000);
+}
+
 TEST(Renderer, BadInputIsRefused) {
   const formats::Camera camera = pinhole_camera(20, 10, 1);
   const auto refused = [](const auto& f, const char* says) {
@@ -101,8 +109,10 @@ TEST(Renderer, BadInputIsRefused) {
     refused([&] { Renderer(ball(1))(camera, pose); }, "not finite");
   }
   formats::Camera singular = camera;
-  singular.parameters[1] = 0;
-  refused([&] { Renderer(ball(1))(singular, look_at({0, 0, -3}, {0, 0, 0})); }, "focal");
+  for (const double focal : {0.0, -5.0, 1e-300, 1e-9}) {
+    singular.parameters[1] = focal;
+    refused([&] { Renderer(ball(1))(singular, look_at({0, 0, -3}, {0, 0, 0})); }, focal > 0 ? "singular" : "focal");
+  }
   refused([&] { Renderer(ball(1))(camera, formats::PosedImage{.rotation = {0, 0, 0, 0}}); }, "rotation is zero");
   refused([&] { Renderer(ball(1), {.degree = 1}); }, "degree 1");
   refused([&] { (void)look_at({1, 2, 3}, {1, 2, 3}); }, "from one finite point");

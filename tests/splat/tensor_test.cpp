@@ -50,7 +50,7 @@ TEST(SplatTensor, DrawsWhatTheRendererDraws) {
     const double o = g.opacities.host_tensor().get_f64(i);
     cloud.opacity_logits.set_f64(i, std::log(o / (1 - o)));
   }
-  const ImageTensors both = render(g, cameras(DType::f32), {.width = 24, .height = 16, .degree = 1});
+  const ImageTensors both = render(g, cameras(DType::f32), {.project = {.width = 24, .height = 16}, .degree = 1});
   ASSERT_EQ(both.image.shape(), (Extents{2, 16, 24, 3}));
   ASSERT_EQ(both.alpha.shape(), (Extents{2, 16, 24}));
   const Picture p = Renderer(cloud).picture(pinhole_camera(24, 16, 0.9), look_at({1.5, 0, -1}, {0, 0, 0}));
@@ -67,7 +67,7 @@ TEST(SplatTensor, DifferentiatesInsideAFunction) {
   const CameraTensors c = cameras(DType::f64);
   const auto loss = [&](const Tensor& means, const Tensor& views) {
     const ImageTensors r = render({means, g.quats, g.scales, g.opacities, g.sh}, {views, c.intrinsics},
-                                  {.width = 24, .height = 16, .degree = 1});
+                                  {.project = {.width = 24, .height = 16}, .degree = 1});
     return mean(square(r.image)) + mean(r.alpha);
   };
   const auto step = jit(value_and_grad<0, 1>(loss));
@@ -92,13 +92,15 @@ TEST(SplatTensor, BackgroundsRoomAndTypes) {
   const GaussianTensors none = gaussians(0, DType::f32), g = gaussians(30, DType::f32);
   CameraTensors c = cameras(DType::f32);
   c.backgrounds = Tensor::from<float>({0.1f, 0.2f, 0.3f, 0.4f, 0.5f, 0.6f}, Extents{2, 3});
-  const ImageTensors r = render(none, c, {.width = 24, .height = 16, .degree = 1});
+  const ImageTensors r = render(none, c, {.project = {.width = 24, .height = 16}, .degree = 1});
   EXPECT_EQ(r.image.host_tensor().get_f64(16 * 24 * 3 + 1), static_cast<double>(0.5f));
   EXPECT_EQ(r.alpha.host_tensor().get_f64(0), 0);
-  EXPECT_THROW((void)render(g, c, {.width = 24, .height = 16, .degree = 1, .entries = 3}).image.host_tensor(),
-               NumericalError);
-  EXPECT_THROW((void)render(g, cameras(DType::f64), {.width = 24, .height = 16, .degree = 1}), VerifyError);
-  EXPECT_THROW((void)render(g, c, {.width = 24, .height = 16, .degree = 2}), VerifyError);
+  EXPECT_THROW(
+      (void)render(g, c, {.project = {.width = 24, .height = 16}, .degree = 1, .entries = 3}).image.host_tensor(),
+      NumericalError);
+  EXPECT_THROW((void)render(g, cameras(DType::f64), {.project = {.width = 24, .height = 16}, .degree = 1}),
+               VerifyError);
+  EXPECT_THROW((void)render(g, c, {.project = {.width = 24, .height = 16}, .degree = 2}), VerifyError);
   EXPECT_NEAR(ssim(zeros({16, 16, 3}), zeros({16, 16, 3})).item(), 1, 1e-12);
   EXPECT_NEAR(knn(Tensor::from<double>({0, 0, 0, 3, 0, 0, 3, 4, 0}, Extents{3, 3}), 1).host_tensor().get_f64(0), 9,
               1e-12);

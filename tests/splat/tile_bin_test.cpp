@@ -14,7 +14,7 @@ struct Boxes {
   HostTensor boxes, depths;
   std::int64_t count = 0;
 };
-/// c images of n Gaussians over columns x rows tiles: none, some or all of them; many equal depths.
+/// c images of n Gaussians over columns x rows tiles: none, some or all of them; equal depths among many.
 Boxes random_boxes(std::int64_t c, std::int64_t n, std::int64_t columns, std::int64_t rows) {
   std::mt19937_64 words(11);
   const auto below = [&](std::int64_t m) { return static_cast<std::int64_t>(words() % static_cast<std::uint64_t>(m)); };
@@ -24,7 +24,7 @@ Boxes random_boxes(std::int64_t c, std::int64_t n, std::int64_t columns, std::in
                        high = below(std::min<std::int64_t>(5, rows - y + 1));
     for (const auto& [k, v] : {std::pair<int, std::int64_t>{0, x}, {1, y}, {2, wide}, {3, high}})
       out.boxes.set_i64(4 * i + k, v);
-    out.depths.set_f64(i, static_cast<double>(below(40)) - 5);
+    out.depths.set_f64(i, static_cast<double>(below(4000)) / 61 - 5);
     out.count += wide * high;
   }
   return out;
@@ -76,9 +76,10 @@ TEST(TileBin, AgreesWithASortOfAllEntries) {
     }
 }
 
+// Enough Gaussians that each image is cut into parts.
 TEST(TileBin, TheNumberOfThreadsChangesNoBit) {
   constexpr std::int64_t columns = 13, rows = 9;
-  const Boxes b = random_boxes(2, 500, columns, rows);
+  const Boxes b = random_boxes(2, 30000, columns, rows);
   const TileLists expected = sorted_all(b, columns, rows);
   const std::vector<HostTensor> in{b.boxes, b.depths};
   const Graph g = graph_of(in, [&](Builder&, ValuesIn v) -> Values {
@@ -102,6 +103,18 @@ TEST(TileBin, MoreEntriesThanTheirNumberAreRefused) {
     });
     EXPECT_THROW(run(g, in, {.preference = p}), NumericalError);
   }
+}
+
+// 2100 Gaussians that meet all of 2^20 tiles: more entries than i32 counts and than there is memory for.
+TEST(TileBin, MoreEntriesThanMemoryAreRefused) {
+  constexpr std::int64_t side = 1024, n = 2100;
+  std::vector<double> boxes;
+  for (std::int64_t i = 0; i < n; ++i) boxes.insert(boxes.end(), {0, 0, side, side});
+  const std::vector<HostTensor> in{HostTensor::from(DType::i32, {1, n, 4}, boxes), HostTensor(DType::f32, {1, n})};
+  const Graph g = graph_of(in, [&](Builder&, ValuesIn v) -> Values {
+    return {tile_bin(v[0], v[1], {.width = side, .height = side, .tile = 1}, Dim::symbol("entries")).ids};
+  });
+  EXPECT_THROW(run(g, in), Error);  // Before it asks for the memory.
 }
 
 /// A scene of parameters in the order of `render`: means, quats, scales, opacities, sh, views, intrinsics.
@@ -128,12 +141,8 @@ TEST(Render, TheOperatorIsItsParts) {
   options.mode = RenderMode::antialiased, options.channels = Channels::depth;
   const auto expected = run(rendering(in, options), in);
   for (const std::int64_t tile : {16, 8, 24}) {
-    const RenderAttrs attrs{.width = width,
-                            .height = height,
-                            .mode = options.mode,
-                            .channels = options.channels,
-                            .tile = tile,
-                            .entries = 60000};
+    const RenderAttrs attrs{
+        .project = options.project, .mode = options.mode, .channels = options.channels, .tile = tile, .entries = 60000};
     const auto got = run(graph_of(in,
                                   [&](Builder&, ValuesIn v) -> Values {
                                     const Images r =

@@ -1,8 +1,8 @@
 #include "matmul.hpp"
 
 #include "../thread_pool.hpp"
-#include "cache_sizes.hpp"
 #include "half_rows.hpp"
+#include "matmul_blocking.hpp"
 #include "matmul_made.hpp"
 #include "matmul_pack.hpp"
 
@@ -16,43 +16,6 @@ namespace {
 
 using emit_llvm::Machine;
 
-std::int64_t divided(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
-/// How one product is cut. Panels of B are packed for all threads; each thread packs blocks of A for itself and keeps
-/// them in its L2 while the panels pass. The depth alone decides how sums are formed, hence depends on no cache.
-struct Blocking {
-  std::int64_t k = 0, n = 0;   ///< Depth and columns packed at a time.
-  std::int64_t rows = 0;       ///< Of a thread's block of A, at most; whole strips.
-  std::int64_t row_limit = 0;  ///< Rows that `sums` has room for; all where there are none.
-  bool sums = false;           ///< C is narrower than the sums, and these are carried from depth to depth.
-  int workers = 1;
-  std::int64_t panels_bytes = 0, block_bytes = 0, sums_bytes = 0, made_bytes = 0;  ///< block and made: of each worker.
-  std::int64_t bytes() const { return panels_bytes + workers * (block_bytes + made_bytes) + sums_bytes; }
-};
-/// Along k in one lane; the sides of C whose sums are kept; of B that is packed at a time.
-constexpr std::int64_t depth_bytes = 4096, sums_side = 1024, packed_panels_bytes = 16 << 20;
-
-Blocking blocking(const Microkernel& shape, DType in, DType out, std::int64_t m, std::int64_t n, std::int64_t k,
-                  int workers, bool makes) {
-  Blocking b;
-  const Microkernel kernel = shape.for_columns(n);
-  const std::int64_t group = kernel.step * kernel.group, groups = divided(std::max<std::int64_t>(k, 1), group);
-  b.k = divided(groups, divided(groups, depth_bytes / (kernel.unit_bytes * kernel.group))) * group;
-  b.sums = out == in && bit_width(in) < 32 && b.k < k;
-  const std::int64_t lane = b.k / kernel.step * kernel.unit_bytes,
-                     column_limit = b.sums ? sums_side : packed_panels_bytes / lane;
-  b.n = std::min(n, std::max<std::int64_t>(1, column_limit / kernel.nr) * kernel.nr);
-  b.row_limit = b.sums ? std::min(m, sums_side) : m;
-  b.rows = std::min(divided(m, kernel.mr), std::max<std::int64_t>(1, l2_bytes() / 4 / (lane * kernel.mr))) * kernel.mr;
-  b.workers = workers;
-  b.panels_bytes = aligned(panel_bytes(kernel, b.k, kernel.nr) * divided(b.n, kernel.nr));
-  b.block_bytes = aligned(b.rows / kernel.mr * strip_bytes(kernel, b.k));
-  if (b.sums) b.sums_bytes = aligned(b.row_limit * b.n * 4);
-  if (makes) b.made_bytes = aligned(made_bytes(in, b.k, std::max(kernel.mr, kernel.nr)));
-  return b;
-}
-
 /// Up to so many bytes of a row of C, packing A costs more than its scattered rows do: 3 % of an f32 product of side
 /// 1024, a third of a convolution with 64 features.
 constexpr std::int64_t in_place_bytes = 4096;
@@ -62,20 +25,6 @@ constexpr std::int64_t batch_chunks = 32;
 constexpr double small_product = 64.0 * 64 * 64;
 bool whole_products(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k) {
   return batch > 1 && static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) < 16 * small_product;
-}
-
-bool adjacent(const std::int64_t* offsets, std::int64_t count) {
-  for (std::int64_t i = 1; i < count; ++i)
-    if (offsets[i] != offsets[0] + i) return false;
-  return true;
-}
-
-/// How many offsets from each one on follow without a gap.
-std::vector<std::int64_t> runs(const std::vector<std::int64_t>& offsets) {
-  std::vector<std::int64_t> r(offsets.size(), 1);
-  for (std::size_t i = r.size(); i-- > 1;)
-    if (offsets[i] == offsets[i - 1] + 1) r[i - 1] = r[i] + 1;
-  return r;
 }
 
 std::uint16_t rounded_bf16(float v) {

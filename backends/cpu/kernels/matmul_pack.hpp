@@ -5,6 +5,7 @@
 #include <rlx/ir/dtype.hpp>
 
 #include <cstdint>
+#include <vector>
 
 namespace rlx::cpu {
 
@@ -19,6 +20,10 @@ struct PackSource {
   bool lanes_adjacent = false;         ///< lanes[i] == lanes[0] + i.
   const std::int64_t* runs = nullptr;  ///< depth[i + e] == depth[i] + e for e < runs[i].
 };
+
+/// PackSource::lanes_adjacent and PackSource::runs of such offsets.
+bool adjacent(const std::int64_t* offsets, std::int64_t count);
+std::vector<std::int64_t> runs(const std::vector<std::int64_t>& offsets);
 
 /// Units of `k` elements, padded to whole groups.
 std::int64_t packed_units(const Microkernel& m, std::int64_t k);

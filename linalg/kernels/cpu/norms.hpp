@@ -12,14 +12,26 @@
 
 namespace rlx::linalg {
 
-/// The largest absolute value; infinite where one is infinite or NaN. Bits of absolute values are ordered as integers
-/// are, with infinity and NaN at the end.
+/// The largest of absolute values; infinite where one is infinite or NaN. Their bits are ordered as integers are, with
+/// infinity and NaN at the end.
+class Largest {
+ public:
+  void add(double magnitude) { bits_ = std::max(bits_, std::bit_cast<std::uint64_t>(magnitude)); }
+  double value() const {
+    const double v = std::bit_cast<double>(bits_);
+    return is_finite(v) ? v : std::numeric_limits<double>::infinity();
+  }
+
+ private:
+  std::uint64_t bits_ = 0;
+};
+
+/// The largest absolute value; infinite where one is infinite or NaN.
 template <class T>
 double max_norm(std::span<const T> x) {
-  std::uint64_t largest = 0;
-  for (const T& v : x) largest = std::max(largest, std::bit_cast<std::uint64_t>(std::abs(v)));
-  const double norm = std::bit_cast<double>(largest);
-  return is_finite(norm) ? norm : std::numeric_limits<double>::infinity();
+  Largest largest;
+  for (const T& v : x) largest.add(std::abs(v));
+  return largest.value();
 }
 
 /// The largest sum of absolute values in a row.

@@ -55,46 +55,82 @@ struct Sum<std::complex<double>> {
 double size_of(double x) { return std::abs(x); }
 double size_of(std::complex<double> x) { return std::abs(x.real()) + std::abs(x.imag()); }
 
-/// What the rows of op(A), of x and of the residual come to.
-struct Rows {
-  std::span<double> sizes;    // |op(A)| |x|
-  std::span<double> largest;  // of |op(A)|
-  std::span<double> sums;     // of |op(A)|
+/// What a row of op(A) comes to.
+struct Row {
+  double size = 0;     // |op(A)| |x|
+  double largest = 0;  // of |op(A)|
+  double sum = 0;      // of |op(A)|
+  void add(double magnitude, double size_of_product) {
+    size += size_of_product;
+    largest = std::max(largest, magnitude);
+    sum += magnitude;
+  }
 };
 
-/// The entries of A in their order: row i of it meets x[i] or gives r[i]. r holds b before.
+/// Gathers from the rows of a residual how good x is.
+class Errors {
+ public:
+  Errors(std::int64_t rows, double norm_x)
+      : norm_x_(norm_x), noise_limit_(1000 * static_cast<double>(rows) * unit_roundoff) {}
+  template <class T>
+  [[gnu::always_inline]] void add(T r, T b, const Row& row) {
+    residual_.add(std::abs(r));
+    sum_.add(row.sum);
+    const double size_r = size_of(r), size_b = size_of(b), noise = row.largest * norm_x_;
+    double size = row.size + size_b;
+    if (size <= noise_limit_ * (noise + size_b)) size = row.size + noise;
+    if (size_r > 0) componentwise_ = std::max(componentwise_, size > 0 ? size_r / size : 1.0);
+  }
+  Refinement of(double norm_b) const {
+    const double norm_r = residual_.value();
+    if (norm_r == infinite || norm_x_ == infinite) return {0, infinite, infinite, infinite};
+    if (norm_r == 0) return {};
+    return {0, norm_r / (sum_.value() * norm_x_ + norm_b), norm_r / norm_b, componentwise_};
+  }
+
+ private:
+  double norm_x_, noise_limit_, componentwise_ = 0;
+  Largest residual_, sum_;
+};
+
+/// The entries of A in their order: row i of it meets x[i] or gives r[i].
 template <class T, class Index>
-[[gnu::always_inline]] inline void residual_of_rows(const CsrView<T, Index>& a, std::span<const T> x, std::span<T> r,
-                                                    const Rows& rows) {
+[[gnu::always_inline]] inline Errors residual_of_rows(const CsrView<T, Index>& a, std::span<const T> x,
+                                                      std::span<const T> b, std::span<T> r, double norm_x) {
+  Errors errors(a.rows, norm_x);
   for (std::int64_t i = 0; i < a.rows; ++i) {
-    Sum<T> sum{r[i]};
-    double size = 0, largest = 0, total = 0;
+    Sum<T> sum{b[i]};
+    Row row;
     for (Index k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
       const T value = a.values[k], factor = x[a.columns[k]];
       sum.add(-value, factor);
-      size += size_of(value) * size_of(factor);
-      const double magnitude = std::abs(value);
-      largest = std::max(largest, magnitude);
-      total += magnitude;
+      row.add(std::abs(value), size_of(value) * size_of(factor));
     }
     r[i] = sum.value();
-    rows.sizes[i] = size;
-    rows.largest[i] = largest;
-    rows.sums[i] = total;
+    errors.add(r[i], b[i], row);
   }
+  return errors;
 }
 template <class T, class Index>
-[[gnu::always_inline]] inline void residual_of_columns(const CsrView<T, Index>& a, bool conjugate, std::span<const T> x,
-                                                       std::span<Sum<T>> sums, const Rows& rows) {
+[[gnu::always_inline]] inline Errors residual_of_columns(const CsrView<T, Index>& a, bool conjugate,
+                                                         std::span<const T> x, std::span<const T> b, std::span<T> r,
+                                                         double norm_x) {
+  std::vector<Sum<T>> sums;
+  sums.reserve(b.size());
+  for (const T& v : b) sums.push_back(Sum<T>{v});
+  std::vector<Row> rows(b.size());
   for (std::int64_t i = 0; i < a.rows; ++i)
     for (Index k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
       const Index j = a.columns[k];
       sums[j].add(conjugate ? -conj_of(a.values[k]) : -a.values[k], x[i]);
-      rows.sizes[j] += size_of(a.values[k]) * size_of(x[i]);
-      const double magnitude = std::abs(a.values[k]);
-      rows.largest[j] = std::max(rows.largest[j], magnitude);
-      rows.sums[j] += magnitude;
+      rows[j].add(std::abs(a.values[k]), size_of(a.values[k]) * size_of(x[i]));
     }
+  Errors errors(a.cols, norm_x);
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    r[j] = sums[j].value();
+    errors.add(r[j], b[j], rows[j]);
+  }
+  return errors;
 }
 
 // Twice: with the instruction fma, and with the function, which is ten times slower, where the processor has none.
@@ -106,12 +142,12 @@ const bool has_fma = __builtin_cpu_supports("fma");
 constexpr bool has_fma = true;
 #endif
 template <class... Args>
-RLX_FMA void residual_of_rows_fma(const Args&... args) {
-  residual_of_rows(args...);
+RLX_FMA Errors residual_of_rows_fma(const Args&... args) {
+  return residual_of_rows(args...);
 }
 template <class... Args>
-RLX_FMA void residual_of_columns_fma(const Args&... args) {
-  residual_of_columns(args...);
+RLX_FMA Errors residual_of_columns_fma(const Args&... args) {
+  return residual_of_columns(args...);
 }
 #undef RLX_FMA
 
@@ -128,52 +164,25 @@ class System {
                           " system does not fit " + std::to_string(b.size()) + " right side entries and " +
                           std::to_string(unknowns) + " unknowns");
     norm_b_ = max_norm(b);
-    sizes_.resize(rows);
-    largest_.resize(rows);
-    sums_.resize(rows);
   }
 
   /// r = b - op(A) x, each entry rounded once; returns how good x is.
   Refinement residual(std::span<const T> x, std::span<T> r) {
-    const Rows rows{sizes_, largest_, sums_};
-    if (mode_ == Transpose::none) {
-      std::copy(b_.begin(), b_.end(), r.begin());
-      has_fma ? residual_of_rows_fma(a_, x, r, rows) : residual_of_rows(a_, x, r, rows);
-    } else {
-      for (std::vector<double>* v : {&sizes_, &largest_, &sums_}) std::fill(v->begin(), v->end(), 0.0);
-      const bool conjugate = mode_ == Transpose::conjugate_transpose;
-      std::vector<Sum<T>> sums;
-      sums.reserve(b_.size());
-      for (const T& v : b_) sums.push_back(Sum<T>{v});
-      const std::span<Sum<T>> into(sums);
-      has_fma ? residual_of_columns_fma(a_, conjugate, x, into, rows)
-              : residual_of_columns(a_, conjugate, x, into, rows);
-      std::transform(sums.begin(), sums.end(), r.begin(), [](const Sum<T>& s) { return s.value(); });
-    }
-    const double norm_a = max_norm<double>(sums_), norm_r = max_norm<T>(r), norm_x = max_norm(x),
-                 scale = norm_a * norm_x + norm_b_;
-    if (norm_r == infinite || norm_x == infinite) return {0, infinite, infinite, infinite};
-    if (norm_r == 0) return {};
-    return {0, norm_r / scale, norm_r / norm_b_, componentwise(r, norm_x)};
+    const double norm_x = max_norm(x);
+    if (mode_ == Transpose::none)
+      return (has_fma ? residual_of_rows_fma(a_, x, b_, r, norm_x) : residual_of_rows(a_, x, b_, r, norm_x))
+          .of(norm_b_);
+    const bool conjugate = mode_ == Transpose::conjugate_transpose;
+    return (has_fma ? residual_of_columns_fma(a_, conjugate, x, b_, r, norm_x)
+                    : residual_of_columns(a_, conjugate, x, b_, r, norm_x))
+        .of(norm_b_);
   }
 
  private:
-  double componentwise(std::span<const T> r, double norm_x) const {
-    double worst = 0;
-    for (std::size_t i = 0; i < r.size(); ++i) {
-      const double size_b = size_of(b_[i]), noise = largest_[i] * norm_x;
-      double size = sizes_[i] + size_b;
-      if (size <= 1000 * static_cast<double>(r.size()) * unit_roundoff * (noise + size_b)) size = sizes_[i] + noise;
-      if (const double size_r = size_of(r[i]); size_r > 0) worst = std::max(worst, size > 0 ? size_r / size : 1.0);
-    }
-    return worst;
-  }
-
   const CsrView<T, Index>& a_;
   Transpose mode_;
   std::span<const T> b_;
   double norm_b_ = 0;
-  std::vector<double> sizes_, largest_, sums_;  // of each row, see Rows
 };
 
 }  // namespace

@@ -31,6 +31,28 @@ void each(std::int64_t count, std::byte* scratch, std::int64_t bytes, std::int64
       &shared);
 }
 
+/// f(i) for i in [0, count) on the pool.
+template <class F>
+void in_parallel(std::int64_t count, const F& f) {
+  rlx::cpu::parallel_for(
+      count, 1, 0,
+      [](void* context, std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) (*static_cast<const F*>(context))(i);
+      },
+      const_cast<F*>(&f));
+}
+
+/// Gaussians that are worked on together: whole numbers of vectors, whatever the number of threads.
+inline constexpr std::int64_t block_size = 1024;
+inline std::int64_t blocks_of(std::int64_t count) { return (count + block_size - 1) / block_size; }
+
+/// f(block, begin, end) for the blocks of [0, count) on the pool.
+template <class F>
+void in_blocks(std::int64_t count, const F& f) {
+  in_parallel(blocks_of(count),
+              [&](std::int64_t block) { f(block, block * block_size, std::min(count, (block + 1) * block_size)); });
+}
+
 inline std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 }  // namespace rlx::splat::cpu

@@ -4,8 +4,8 @@
 #include <rlx/ir/op.hpp>
 #include <rlx/splat/attributes.hpp>
 
-#include "backends/cpu/vector_bits.hpp"
 #include "in_parallel.hpp"
+#include "instruction_level.hpp"
 #include "rasterize_tile.hpp"
 
 #include <algorithm>
@@ -26,21 +26,9 @@ const T* in(const LaunchCall& c, std::size_t i) {
 }
 std::int64_t dim(const Type& t, int axis) { return std::get<TensorType>(t).dim(axis).constant(); }
 
-const RasterKernels& kernels_for(const Instance& i) {
-#if defined(__x86_64__)
-  switch (rlx::cpu::vector_bits(*i.target)) {
-    case 512:
-      return raster_avx512;
-    case 256:
-      return raster_avx2;
-  }
-#endif
-  return raster_generic;
-}
-
 std::int64_t tile_scratch(const Instance& i) {
   const auto& a = i.attrs->as<RasterizeAttrs>();
-  const std::int64_t bytes = kernels_for(i).scratch_bytes(a.tile, dim(i.signature.types[features], 2));
+  const std::int64_t bytes = RLX_OF_LEVEL(raster, i).scratch_bytes(a.tile, dim(i.signature.types[features], 2));
   return aligned(bytes);
 }
 /// The gradient has a row for each entry of some lists at a time, at most so many.
@@ -133,7 +121,7 @@ std::int64_t rasterize_gradient_workspace(const Instance& i) {
 
 void launch_rasterize(const LaunchCall& c) {
   const RasterScene s = scene_of(c);
-  const RasterKernels& k = kernels_for(c.instance);
+  const RasterKernels& k = RLX_OF_LEVEL(raster, c.instance);
   const RasterImages out{static_cast<float*>(c.out[0].data), static_cast<float*>(c.out[1].data),
                          static_cast<std::int32_t*>(c.out[2].data)};
   const std::int64_t tiles = c.in[offsets].type.dim(0).constant() - 1, bytes = tile_scratch(c.instance);
@@ -145,7 +133,7 @@ void launch_rasterize(const LaunchCall& c) {
 // share the tiles decides nothing.
 void launch_rasterize_gradient(const LaunchCall& c) {
   const RasterScene s = scene_of(c);
-  const RasterKernels& k = kernels_for(c.instance);
+  const RasterKernels& k = RLX_OF_LEVEL(raster, c.instance);
   auto* const workspace = static_cast<std::byte*>(c.workspace.data);
   const std::int64_t used_bytes = row_bytes(c.instance) + end_bytes(c.instance), bytes = tile_scratch(c.instance);
   auto* const rows = reinterpret_cast<float*>(workspace);

@@ -1,7 +1,9 @@
 #include "splat/device_kernels.hpp"
 
 #include "knn.hpp"
+#include "project.hpp"
 #include "rasterize.hpp"
+#include "sh_color.hpp"
 #include "ssim.hpp"
 #include "tile_bin.hpp"
 
@@ -18,6 +20,22 @@ static std::span<const KernelRecord> records() {
                    .action = cpu::launch_knn,
                    .workspace = cpu::knn_workspace,
                    .where = "splat/kernels/cpu/knn.cpp"},
+      KernelRecord{.name = "cpu.project",
+                   .op = "splat.project",
+                   .provider = "handwritten",
+                   .dtypes = {f32},
+                   .accepts = cpu::project_accepts,
+                   .action = cpu::launch_project,
+                   .workspace = cpu::project_workspace,
+                   .where = "splat/kernels/cpu/project.cpp"},
+      KernelRecord{.name = "cpu.project_gradient",
+                   .op = "splat.project_gradient",
+                   .provider = "handwritten",
+                   .dtypes = {f32},
+                   .accepts = cpu::project_accepts,
+                   .action = cpu::launch_project_gradient,
+                   .workspace = cpu::project_gradient_workspace,
+                   .where = "splat/kernels/cpu/project.cpp"},
       KernelRecord{.name = "cpu.rasterize",
                    .op = "splat.rasterize",
                    .provider = "handwritten",
@@ -32,6 +50,18 @@ static std::span<const KernelRecord> records() {
                    .action = cpu::launch_rasterize_gradient,
                    .workspace = cpu::rasterize_gradient_workspace,
                    .where = "splat/kernels/cpu/rasterize.cpp"},
+      KernelRecord{.name = "cpu.sh_color",
+                   .op = "splat.sh_color",
+                   .provider = "handwritten",
+                   .dtypes = {f32},
+                   .action = cpu::launch_sh_color,
+                   .where = "splat/kernels/cpu/sh_color.cpp"},
+      KernelRecord{.name = "cpu.sh_color_gradient",
+                   .op = "splat.sh_color_gradient",
+                   .provider = "handwritten",
+                   .dtypes = {f32},
+                   .action = cpu::launch_sh_color_gradient,
+                   .where = "splat/kernels/cpu/sh_color.cpp"},
       KernelRecord{.name = "cpu.ssim",
                    .op = "splat.ssim",
                    .provider = "handwritten",

@@ -3,25 +3,13 @@
 #include <rlx/ir/op.hpp>
 #include <rlx/splat/attributes.hpp>
 
-#include "backends/cpu/vector_bits.hpp"
 #include "in_parallel.hpp"
+#include "instruction_level.hpp"
 #include "splat/ops/similarity.hpp"
 #include "ssim_window.hpp"
 
 namespace rlx::splat::cpu {
 namespace {
-
-const SsimKernels& kernels_for(const Instance& i) {
-#if defined(__x86_64__)
-  switch (rlx::cpu::vector_bits(*i.target)) {
-    case 512:
-      return ssim_avx512;
-    case 256:
-      return ssim_avx2;
-  }
-#endif
-  return ssim_generic;
-}
 
 /// The pairs of images of an instance.
 struct Pairs {
@@ -76,16 +64,16 @@ void bands(const LaunchCall& c, std::int64_t rows, std::int64_t used, std::int64
 
 std::int64_t ssim_workspace(const Instance& i) {
   const Pairs p(i);
-  return p.sums_bytes() + rlx::cpu::default_threads() * thread_bytes(kernels_for(i), p);
+  return p.sums_bytes() + rlx::cpu::default_threads() * thread_bytes(RLX_OF_LEVEL(ssim, i), p);
 }
 std::int64_t ssim_gradient_workspace(const Instance& i) {
   const Pairs p(i);
-  return p.fields_bytes() + rlx::cpu::default_threads() * thread_bytes(kernels_for(i), p);
+  return p.fields_bytes() + rlx::cpu::default_threads() * thread_bytes(RLX_OF_LEVEL(ssim, i), p);
 }
 
 void launch_ssim(const LaunchCall& c) {
   const Pairs p(c.instance);
-  const SsimKernels& k = kernels_for(c.instance);
+  const SsimKernels& k = RLX_OF_LEVEL(ssim, c.instance);
   auto* const sums = static_cast<float*>(c.workspace.data);
   for (std::int64_t pair = 0; pair < p.count; ++pair) {
     const SsimImages s = p.at(c, pair);
@@ -99,7 +87,7 @@ void launch_ssim(const LaunchCall& c) {
 
 void launch_ssim_gradient(const LaunchCall& c) {
   const Pairs p(c.instance);
-  const SsimKernels& k = kernels_for(c.instance);
+  const SsimKernels& k = RLX_OF_LEVEL(ssim, c.instance);
   auto* const fields = static_cast<float*>(c.workspace.data);
   for (std::int64_t pair = 0; pair < p.count; ++pair) {
     const SsimImages s = p.at(c, pair);

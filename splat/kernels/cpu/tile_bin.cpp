@@ -11,144 +11,198 @@
 #include <cstring>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 namespace rlx::splat::cpu {
 namespace {
 
 // The Gaussians of an image are sorted by depth, once, and then written to the lists of their tiles in that order:
-// lists need no sorting of their own. Bands of rows of tiles are filled in parallel, each by one walk over the sorted
-// Gaussians.
+// lists need no sorting of their own. Both are stable distributions over bins, a byte's values and the tiles: the
+// Gaussians are cut into parts, each part counts what it puts where, and bin by bin the parts get their places in
+// order. What comes out does not depend on how many parts there are.
 
-struct Box {
+struct TileBox {
   std::int32_t column, row, columns, rows;
 };
 /// A depth as an unsigned number of the same order, and whose it is.
-struct Key {
-  std::uint64_t depth;
+template <class T>
+struct DepthKey {
+  std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t> depth;
   std::int32_t id;
 };
 
 template <class T>
-std::uint64_t ordered(T depth) {
-  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-  constexpr Bits sign = Bits{1} << (8 * sizeof(T) - 1);
+auto depth_in_order(T depth) {
+  decltype(DepthKey<T>::depth) b;
+  constexpr auto sign = decltype(b){1} << (8 * sizeof(T) - 1);
   depth += T(0);  // -0 counts as 0.
-  Bits b;
   std::memcpy(&b, &depth, sizeof b);
-  return b & sign ? static_cast<Bits>(~b) : static_cast<Bits>(b | sign);
+  return static_cast<decltype(b)>(b & sign ? ~b : b | sign);
 }
 
-/// Stable, by `bytes` bytes of the depth.
-void radix_sort(Key*& keys, Key*& other, std::int64_t n, int bytes) {
-  for (int shift = 0; shift < 8 * bytes; shift += 8) {
-    std::int64_t at[257] = {};
-    for (std::int64_t i = 0; i < n; ++i) ++at[(keys[i].depth >> shift & 255) + 1];
-    if (std::find(at, at + 257, n) != at + 257) continue;  // All alike in this byte.
-    for (int i = 0; i < 256; ++i) at[i + 1] += at[i];
-    for (std::int64_t i = 0; i < n; ++i) other[at[keys[i].depth >> shift & 255]++] = keys[i];
-    std::swap(keys, other);
-  }
-}
+constexpr std::int64_t byte_values = 256;
+constexpr std::int64_t least_part = 4096;  ///< Gaussians that are worth a part.
 
-struct Bins {
-  const Box* boxes;
-  std::int64_t images, gaussians, columns, rows, size;
-  std::int32_t *ids, *offsets;
-  std::int64_t tiles() const { return columns * rows; }
+/// What a part of the boxes has.
+struct alignas(64) PartOfBoxes {
+  std::int64_t seen = 0, entries = 0, wrong = -1;  ///< wrong: the first box that is not within the tiles.
 };
 
-/// The boxes in `band` of `bands` of the rows of tiles, in the order of the keys: f(tile, id) for each tile.
+/// f(part, begin, end) for `parts` parts of [0, count).
 template <class F>
-void each_tile(const Bins& b, const Key* keys, std::int64_t n, std::int64_t band, std::int64_t bands, F f) {
-  const std::int64_t top = b.rows * band / bands, bottom = b.rows * (band + 1) / bands;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const Box& box = b.boxes[keys[i].id];
-    const std::int64_t from = std::max<std::int64_t>(top, box.row),
-                       to = std::min<std::int64_t>(bottom, box.row + box.rows);
-    for (std::int64_t y = from; y < to; ++y)
-      for (std::int64_t x = 0; x < box.columns; ++x) f(y * b.columns + box.column + x, keys[i].id);
-  }
+void in_parts(std::int64_t count, std::int64_t parts, const F& f) {
+  in_parallel(parts, [&](std::int64_t part) { f(part, count * part / parts, count * (part + 1) / parts); });
 }
 
-template <class F>
-void in_parallel(std::int64_t count, F f) {
-  rlx::cpu::parallel_for(
-      count, 1, 0,
-      [](void* context, std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) (*static_cast<F*>(context))(i);
-      },
-      &f);
+/// Counts [parts, bins] to where the first of each goes: by bin, then by part, from `first` on.
+void to_places(std::int32_t* counts, std::int64_t parts, std::int64_t bins, std::int32_t first) {
+  for (std::int64_t bin = 0; bin < bins; ++bin)
+    for (std::int64_t part = 0; part < parts; ++part) first += std::exchange(counts[part * bins + bin], first);
 }
+
+/// Stable, by the bytes of the depth; counts is [parts, 256]. Returns which of the two buffers has the result.
+template <class K>
+K* radix_sorted(K* keys, K* other, std::int64_t n, std::int32_t* counts, std::int64_t parts) {
+  for (std::size_t shift = 0; shift < 8 * sizeof keys->depth; shift += 8) {
+    const auto byte = [shift](const K& k) { return static_cast<std::int64_t>(k.depth >> shift & 255); };
+    in_parts(n, parts, [&](std::int64_t part, std::int64_t begin, std::int64_t end) {
+      std::int32_t* mine = std::fill_n(counts + part * byte_values, byte_values, 0) - byte_values;
+      for (std::int64_t i = begin; i < end; ++i) ++mine[byte(keys[i])];
+    });
+    std::int64_t alike = 0;
+    for (std::int64_t part = 0; part < parts && n > 0; ++part) alike += counts[part * byte_values + byte(keys[0])];
+    if (alike == n) continue;
+    to_places(counts, parts, byte_values, 0);
+    in_parts(n, parts, [&](std::int64_t part, std::int64_t begin, std::int64_t end) {
+      std::int32_t* at = counts + part * byte_values;
+      for (std::int64_t i = begin; i < end; ++i) other[at[byte(keys[i])]++] = keys[i];
+    });
+    std::swap(keys, other);
+  }
+  return keys;
+}
+
+struct TileBins {
+  std::int64_t images, gaussians, columns, rows;
+  explicit TileBins(const Instance& i) {
+    const auto& a = i.attrs->as<TileBinAttrs>();
+    const auto shape = constant_shape(i.signature.tensor(1).shape);
+    images = shape[0], gaussians = shape[1], columns = a.columns, rows = a.rows;
+  }
+  std::int64_t tiles() const { return columns * rows; }
+  bool hold(const TileBox& b) const {
+    return b.column >= 0 && b.row >= 0 && b.columns >= 0 && b.rows >= 0 && b.columns <= columns - b.column &&
+           b.rows <= rows - b.row;
+  }
+};
+
+/// What the memory of a call is: two lists of keys, then of each part what it found and its counts. Several parts a
+/// thread, since near Gaussians have more entries; few where counts of many tiles would take much memory.
+struct TileBinMemory {
+  std::int64_t keys, part, counts, most_parts;
+  TileBinMemory(const TileBins& b, std::int64_t key_bytes)
+      : keys(aligned(2 * b.gaussians * key_bytes)),
+        counts(std::max(byte_values, b.tiles())),
+        most_parts(std::clamp<std::int64_t>((std::int64_t{1} << 20) / counts, 1, 4 * rlx::cpu::default_threads())) {
+    part = static_cast<std::int64_t>(sizeof(PartOfBoxes)) + aligned(4 * counts);
+  }
+  std::int64_t bytes() const { return keys + most_parts * part; }
+};
 
 template <class T>
-void run(const LaunchCall& c) {
-  const auto& a = c.instance.attrs->as<TileBinAttrs>();
-  const TensorType& type = c.in[0].type;
-  const Bins b{static_cast<const Box*>(c.in[0].data),
-               type.dim(0).constant(),
-               type.dim(1).constant(),
-               a.columns,
-               a.rows,
-               c.out[0].type.dim(0).constant(),
-               static_cast<std::int32_t*>(c.out[0].data),
-               static_cast<std::int32_t*>(c.out[1].data)};
+void bin_tiles(const LaunchCall& c) {
+  const TileBins b(c.instance);
+  const auto* boxes = static_cast<const TileBox*>(c.in[0].data);
   const auto* depths = static_cast<const T*>(c.in[1].data);
-  const std::int64_t all = b.images * b.gaussians;
-  std::int64_t total = 0;
-  for (std::int64_t i = 0; i < all; ++i) {
-    const Box& box = b.boxes[i];
-    if (box.column < 0 || box.row < 0 || box.columns < 0 || box.rows < 0 || box.columns > b.columns - box.column ||
-        box.rows > b.rows - box.row)
-      throw ArgumentError("splat.tile_bin: box " + std::to_string(i) + " is not within the tiles");
-    total += std::int64_t{box.columns} * box.rows;
+  auto* const ids = static_cast<std::int32_t*>(c.out[0].data);
+  auto* const offsets = static_cast<std::int32_t*>(c.out[1].data);
+  const std::int64_t all = b.images * b.gaussians, size = c.out[0].type.dim(0).constant();
+
+  const TileBinMemory memory(b, sizeof(DepthKey<T>));
+  auto* const base = static_cast<std::byte*>(c.workspace.data);
+  auto* const keys = reinterpret_cast<DepthKey<T>*>(base);
+  // The number of threads may have grown since the workspace was planned.
+  const std::int64_t room = (c.workspace.type.numel().constant() - memory.keys) / memory.part;
+  const auto parts_of = [&](std::int64_t n) {
+    return std::clamp<std::int64_t>(n / least_part, 1, std::min(memory.most_parts, room));
+  };
+  const std::int64_t most_parts = std::min(memory.most_parts, room);
+  auto* const found = reinterpret_cast<PartOfBoxes*>(base + memory.keys);
+  auto* const counts = reinterpret_cast<std::int32_t*>(found + most_parts);
+
+  std::int64_t parts = parts_of(all), total = 0;
+  in_parts(all, parts, [&](std::int64_t part, std::int64_t begin, std::int64_t end) {
+    PartOfBoxes f;
+    for (std::int64_t i = end; i-- > begin;) {
+      if (!b.hold(boxes[i])) f.wrong = i;
+      f.entries += std::int64_t{boxes[i].columns} * boxes[i].rows;
+    }
+    found[part] = f;
+  });
+  for (std::int64_t part = 0; part < parts; ++part) {
+    if (found[part].wrong >= 0)
+      throw ArgumentError("splat.tile_bin: box " + std::to_string(found[part].wrong) + " is not within the tiles");
+    total += found[part].entries;
   }
-  if (total > b.size)
+  if (total > size)
     throw NumericalError("splat.tile_bin", 0,
                          "splat.tile_bin: the lists have " + std::to_string(total) +
-                             " entries, more than size = " + std::to_string(b.size));
+                             " entries, more than size = " + std::to_string(size));
 
-  auto* memory = static_cast<std::byte*>(c.workspace.data);
-  auto* keys = reinterpret_cast<Key*>(memory);
-  auto* cursors = reinterpret_cast<std::int32_t*>(memory + aligned(2 * all * static_cast<std::int64_t>(sizeof(Key))));
-  const std::int64_t bands = std::min<std::int64_t>(b.rows, 4 * rlx::cpu::default_threads());
-  std::fill(b.offsets, b.offsets + b.images * b.tiles() + 1, 0);
-  const auto sorted = [&](std::int64_t image, std::int64_t& n) {
-    Key *mine = keys + 2 * image * b.gaussians, *other = mine + b.gaussians;
-    n = 0;
-    for (std::int64_t id = image * b.gaussians; id < (image + 1) * b.gaussians; ++id)
-      if (b.boxes[id].columns && b.boxes[id].rows) mine[n++] = {ordered(depths[id]), static_cast<std::int32_t>(id)};
-    radix_sort(mine, other, n, sizeof(T));
-    return mine;
-  };
+  std::int32_t first = 0;
   for (std::int64_t image = 0; image < b.images; ++image) {
-    std::int64_t n;
-    const Key* order = sorted(image, n);
-    std::int32_t* lengths = b.offsets + image * b.tiles() + 1;  // Shifted by one: they become the ends.
-    in_parallel(bands, [&](std::int64_t band) {
-      each_tile(b, order, n, band, bands, [&](std::int64_t tile, std::int32_t) { ++lengths[tile]; });
+    const std::int64_t from = image * b.gaussians;
+    parts = parts_of(b.gaussians);
+    const auto seen = [&](std::int64_t i) { return boxes[i].columns && boxes[i].rows; };
+    in_parts(b.gaussians, parts, [&](std::int64_t part, std::int64_t begin, std::int64_t end) {
+      PartOfBoxes f;
+      for (std::int64_t i = from + begin; i < from + end; ++i) f.seen += seen(i);
+      found[part] = f;
     });
-    for (std::int64_t t = 0; t < b.tiles(); ++t) {
-      cursors[t] = lengths[t - 1];
-      lengths[t] += lengths[t - 1];
-    }
-    in_parallel(bands, [&](std::int64_t band) {
-      each_tile(b, order, n, band, bands, [&](std::int64_t tile, std::int32_t id) { b.ids[cursors[tile]++] = id; });
+    std::int64_t n = 0;
+    for (std::int64_t part = 0; part < parts; ++part) n += std::exchange(found[part].seen, n);
+    in_parts(b.gaussians, parts, [&](std::int64_t part, std::int64_t begin, std::int64_t end) {
+      DepthKey<T>* next = keys + found[part].seen;
+      for (std::int64_t i = from + begin; i < from + end; ++i)
+        if (seen(i)) *next++ = {depth_in_order(depths[i]), static_cast<std::int32_t>(i)};
     });
+
+    parts = parts_of(n);
+    const DepthKey<T>* order = radix_sorted(keys, keys + b.gaussians, n, counts, parts);
+    /// f(tile, id) for each entry of these Gaussians.
+    const auto each_entry = [&](std::int64_t begin, std::int64_t end, const auto& f) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const TileBox& box = boxes[order[i].id];
+        for (std::int64_t y = box.row; y < box.row + box.rows; ++y)
+          for (std::int64_t x = box.column; x < box.column + box.columns; ++x) f(y * b.columns + x, order[i].id);
+      }
+    };
+    in_parts(n, parts, [&](std::int64_t part, std::int64_t begin, std::int64_t end) {
+      std::int32_t* mine = std::fill_n(counts + part * b.tiles(), b.tiles(), 0) - b.tiles();
+      each_entry(begin, end, [&](std::int64_t tile, std::int32_t) { ++mine[tile]; });
+    });
+    to_places(counts, parts, b.tiles(), first);
+    std::copy_n(counts, b.tiles(), offsets + image * b.tiles());
+    in_parts(n, parts, [&](std::int64_t part, std::int64_t begin, std::int64_t end) {
+      std::int32_t* at = counts + part * b.tiles();
+      each_entry(begin, end, [&](std::int64_t tile, std::int32_t id) { ids[at[tile]++] = id; });
+    });
+    first = counts[parts * b.tiles() - 1];  // Where the last list has ended.
   }
-  std::fill(b.ids + total, b.ids + b.size, 0);
+  offsets[b.images * b.tiles()] = first;
+  std::fill(ids + total, ids + size, 0);
 }
 
 }  // namespace
 
 std::int64_t tile_bin_workspace(const Instance& i) {
-  const auto& a = i.attrs->as<TileBinAttrs>();
-  const std::int64_t all = i.signature.tensor(1).numel().constant();
-  return aligned(2 * all * static_cast<std::int64_t>(sizeof(Key))) + a.columns * a.rows * 4;
+  const bool wide = i.signature.dtype(1) == DType::f64;
+  return TileBinMemory(TileBins(i), wide ? sizeof(DepthKey<double>) : sizeof(DepthKey<float>)).bytes();
 }
 
 void launch_tile_bin(const LaunchCall& c) {
-  if (c.in[1].type.dtype == DType::f64) return run<double>(c);
-  return run<float>(c);
+  if (c.in[1].type.dtype == DType::f64) return bin_tiles<double>(c);
+  return bin_tiles<float>(c);
 }
 
 }  // namespace rlx::splat::cpu

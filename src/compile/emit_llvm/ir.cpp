@@ -242,7 +242,9 @@ static V extreme(V a, V b, avx512::Which which) {
   const V ab = larger ? select(gt(a, b), a, b) : select(lt(a, b), a, b);
   const V ba = larger ? select(gt(b, a), b, a) : select(lt(b, a), b, a);
   const V bits = larger ? as_bits(ab) & as_bits(ba) : as_bits(ab) | as_bits(ba);
-  return as_float(bits | a.ir->wrap(LLVMBuildSExt(a.ir->b, unordered.v, bits.type(), "")));
+  const V all = bits | a.ir->wrap(LLVMBuildSExt(a.ir->b, unordered.v, bits.type(), ""));
+  // Frozen: where the sign is changed next, LLVM makes a selection of both, which costs as much as all this.
+  return as_float(a.ir->wrap(LLVMBuildFreeze(a.ir->b, all.v, "")));
 }
 V minimum(V a, V b) { return extreme(a, b, avx512::Which::smaller); }
 V maximum(V a, V b) { return extreme(a, b, avx512::Which::larger); }

@@ -78,7 +78,7 @@ class Kernel {
   V tagged(V access, const KernelBufferRef& b) const;
   void make_scopes();
 
-  // --- control.cpp
+  // --- loops.cpp
   /// A loop that carries values: body(i, carried) gives the next ones. Those marked `varying` have all lanes.
   using LoopBody = std::function<std::vector<Val>(V i, std::span<const Val> carried)>;
   std::vector<Val> carried_loop(V from, V to, std::int64_t step, std::vector<Val> carried, const LoopBody& body);
@@ -90,13 +90,15 @@ class Kernel {
   /// Whether a load of the region, outside of its own regions, takes an address for each lane.
   bool gathers(RegionId r) const;
   std::vector<Val> combine(const Node& n, std::span<const Val> a, std::span<const Val> b);
+  /// Scalar where the forms say so, else all lanes.
+  Val carried_form(const Val& x, ValueId argument) const;
+
+  // --- branches.cpp
   void if_then(const Node& n);
   bool is_cheap(RegionId r, double& cost) const;
   Val merge(V condition, const Val& yes, const Val& no) const;
   void check(const Node& n);
   Val phi_like(const Val& x);
-  /// Scalar where the forms say so, else all lanes.
-  Val carried_form(const Val& x, ValueId argument) const;
 
   // --- linear i64 arithmetic; false if the operands are not of that kind.
   bool index_arithmetic(const Node& n, std::string_view op, std::span<const Val> in, Val& out);
@@ -116,5 +118,8 @@ class Kernel {
   V check_, point_;                            ///< CheckState*; flattened position, for the order of refusals.
   std::vector<LLVMValueRef> scopes_, others_;  ///< Metadata of accesses to each buffer.
 };
+
+/// What `phi` is where control comes from that block.
+void incoming(const Val& phi, const Val& x, LLVMBasicBlockRef from);
 
 }  // namespace rlx::emit_llvm

@@ -19,6 +19,7 @@ struct MemoryPlan {
 ///   "written"   a buffer is written before it is read, on every path, by whole buffers
 ///   "claimed"   each step has its row in the report under this name and kind, in the row of the node it came from too,
 ///               and the report has no others
+///   "prologue", "epilogue"  a call stands between the kernels that it runs, and only they know what it makes in pieces
 /// and, once there is a `plan`:
 ///   "arena"     a transient lies inside its slab
 ///   "alignment" at a multiple of the target's alignment

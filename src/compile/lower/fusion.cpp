@@ -71,15 +71,10 @@ class KernelFuser {
   }
 
  private:
-  struct Use {
-    NodeId node;
-    std::size_t operand;
-  };
-
   void collect_uses() {
     for (NodeId id : region_.nodes) {
       const Node& n = g_.node(id);
-      for (std::size_t i = 0; i < n.operands.size(); ++i) uses_[n.operands[i]].push_back({id, i});
+      for (ValueId v : n.operands) uses_[v].push_back(id);
     }
     for (ValueId v : region_.results) s_.buffers.insert(v);
   }
@@ -116,15 +111,15 @@ class KernelFuser {
     NodeId home = -1;
     bool aligned = true;
     int inlined_uses = 0;
-    for (const Use& u : uses_[v]) {
-      const Node& user = g_.node(u.node);
-      const OperandUse how = is_inlined_kind(user) ? OperandUse::pulled : operand_use(user, u.operand);
+    for (const NodeId u : uses_[v]) {
+      const Node& user = g_.node(u);
+      const OperandUse how = is_inlined_kind(user) ? OperandUse::pulled : operand_use(user);
       if (how == OperandUse::buffer || (how == OperandUse::pulled_if_free && weight > 0)) return true;
-      const NodeId h = home_[u.node];
+      const NodeId h = home_[u];
       if (home >= 0 && h != home && weight > duplicate_limit) return true;
       home = h;
       ++inlined_uses;
-      aligned = aligned && (is_inlined_kind(user) ? user.op->has_trait(Trait::elementwise) && aligned_[u.node] : true);
+      aligned = aligned && (is_inlined_kind(user) ? user.op->has_trait(Trait::elementwise) && aligned_[u] : true);
     }
     if (home < 0) return false;  // Unused: nothing will ask for it.
     if (inlined_uses > 1 && !aligned && weight > duplicate_limit) return true;
@@ -173,7 +168,7 @@ class KernelFuser {
   const Region& region_;
   const FusionOptions& options_;
   KernelSet s_;
-  std::map<ValueId, std::vector<Use>> uses_;
+  std::map<ValueId, std::vector<NodeId>> uses_;
   std::map<NodeId, int> weight_, size_;
   std::map<NodeId, NodeId> home_;
   std::map<NodeId, bool> aligned_;

@@ -39,7 +39,7 @@ const RootLowering* root_lowering(const Op& op) {
   return nullptr;
 }
 
-OperandUse operand_use(const Node& user, std::size_t) {
+OperandUse operand_use(const Node& user) {
   const RootLowering* r = user.record.empty() ? root_lowering(*user.op) : nullptr;
   return r ? r->use : OperandUse::buffer;
 }

@@ -20,6 +20,7 @@ ReductionSpace reduction_space(const Graph& mir, const Node& reduce) {
     (r ? s.reduced_axes : s.kept_axes).push_back(d);
     inside = inside || r;
     s.contiguous = s.contiguous && (r || !inside || s.shape[d] == 1);
+    if (s.shape[d] > 1) s.columns = !r;
   }
   s.rows = element_count(s.kept);
   s.terms = element_count(s.reduced);

@@ -16,6 +16,7 @@ struct ReductionSpace {
   std::int64_t rows = 1, terms = 1;
   std::int64_t chunks = 1;  ///< More than 1: a row is cut into this many parallel pieces, the last one may be short.
   bool contiguous = true;   ///< A row is one run of memory.
+  bool columns = false;     ///< Rows lie side by side: neighbours in memory are terms of different ones.
   static constexpr std::int64_t chunk = 16384;  ///< Terms of a piece: long enough to hide a task's cost.
 
   /// Coordinates in `shape` of term `i` of the row at `row`.

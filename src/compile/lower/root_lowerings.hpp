@@ -24,8 +24,8 @@ struct RootLowering {
 };
 /// Null where the operator has no generated lowering.
 const RootLowering* root_lowering(const Op& op);
-/// How `user` (not of inlined kind) uses its operand: a call, or an operator without lowering, wants buffers.
-OperandUse operand_use(const Node& user, std::size_t operand);
+/// How `user` (not of inlined kind) uses its operands: a call, or an operator without lowering, wants buffers.
+OperandUse operand_use(const Node& user);
 
 /// A kernel with reductions (FusedKernel::space).
 void lower_rows(Lowering& l, const FusedKernel& k);

@@ -15,7 +15,10 @@ constexpr std::int64_t team_size = 128;  // Threads that share a chunk, where th
 class RowsLowering {
  public:
   RowsLowering(Lowering& l, const FusedKernel& k)
-      : l_(l), k_(k), space_(reduction_space(l.mir(), l.mir().node(k.space))) {}
+      : l_(l),
+        k_(k),
+        space_(reduction_space(l.mir(), l.mir().node(k.space))),
+        chunks_lead_(space_.columns && l.target().max_team_threads < team_size) {}
 
   void run() {
     std::vector<ValueId> made;
@@ -26,12 +29,13 @@ class RowsLowering {
           destination_[v] = l_.allocate(v);
       }
     if (space_.rows == 0) return;
-    std::vector<std::int64_t> extents = space_.kept;
+    const std::vector<std::int64_t> extents = space_.chunks > 1 ? chunk_shape_ : space_.kept;
     if (space_.chunks > 1) {
-      extents.push_back(space_.chunks);
+      const Shape shape(chunk_shape_.begin(), chunk_shape_.end());
       for (const Pass& p : k_.passes)
         for (NodeId r : p.reductions)
-          for (ValueId v : l_.mir().node(r).results) partial_[v] = l_.allocate_transient(partial_type(v));
+          for (ValueId v : l_.mir().node(r).results)
+            partial_[v] = l_.allocate_transient(tensor(l_.mir().tensor_type(v).dtype, shape));
     }
     Values writes;
     std::map<ValueId, std::size_t> number;
@@ -45,33 +49,25 @@ class RowsLowering {
     lir::KernelAttrs a;
     a.policy = extents.size() == 1 ? lir::Policy::range : lir::Policy::mdrange;
     a.extents = extents;
-    if (has_teams()) {
+    const bool teams = has_teams();
+    if (teams) {
       a.policy = lir::Policy::team;
       a.team.assign(extents.size(), 1);
       a.team.back() = team_size;
-      l_.kernel(l_.nodes(k_.roots), a, made, writes, [&](KernelBody& k) { by_team(k, number); }, k_.flat,
-                {made.begin(), made.end()});
-      return combine_partials();
     }
-    l_.kernel(l_.nodes(k_.roots), a, made, writes, [&](KernelBody& k) { body(k, number); }, k_.flat,
-              {made.begin(), made.end()});
+    const auto fill = [&](KernelBody& k) { teams ? by_team(k, number) : body(k, number); };
+    l_.kernel(l_.nodes(k_.roots), a, made, writes, fill, k_.flat, {made.begin(), made.end()});
     if (space_.chunks > 1) combine_partials();
   }
 
  private:
-  TensorType partial_type(ValueId v) const {
-    Shape shape(space_.kept.begin(), space_.kept.end());
-    shape.push_back(space_.chunks);
-    return tensor(l_.mir().tensor_type(v).dtype, shape);
-  }
-
   void body(KernelBody& k, const std::map<ValueId, std::size_t>& number) const {
     IndexEmitter& index = k.elements.index();
     Coordinates row = k.position;
     Index lower = 0, upper = space_.terms;
     if (space_.chunks > 1) {
-      row.pop_back();
-      lower = k.position.back() * ReductionSpace::chunk;
+      row.erase(row.begin() + chunk_dimension());
+      lower = chunk_of(k) * ReductionSpace::chunk;
       upper = Index::of(end_of_chunk(k), space_.terms + 1);
     }
     for (const Pass& p : k_.passes) {
@@ -92,10 +88,15 @@ class RowsLowering {
     }
   }
 
+  // Where the chunk is among the coordinates of one. Rows that lie side by side in memory (columns) come last, so that
+  // lanes run along them.
+  std::ptrdiff_t chunk_dimension() const { return chunks_lead_ ? 0 : static_cast<std::ptrdiff_t>(space_.kept.size()); }
+  const Index& chunk_of(const KernelBody& k) const { return k.position[static_cast<std::size_t>(chunk_dimension())]; }
+
   // The last chunk ends with the data; the others are whole.
   Value end_of_chunk(KernelBody& k) const {
     IndexEmitter& index = k.elements.index();
-    const Index end = k.position.back() * ReductionSpace::chunk + Index(ReductionSpace::chunk);
+    const Index end = chunk_of(k) * ReductionSpace::chunk + Index(ReductionSpace::chunk);
     return k.b.emit1("min", {index.emit(end), index.number(space_.terms)});
   }
 
@@ -227,7 +228,7 @@ class RowsLowering {
     return out;
   }
 
-  // Second stage: combines partials [kept..., chunks] into results [kept...].
+  // Second stage: combines partials, [kept..., chunks] or [chunks, kept...], into results [kept...].
   void combine_partials() const {
     const Pass& p = k_.passes[0];
     std::vector<ValueId> identities;
@@ -242,7 +243,7 @@ class RowsLowering {
     const auto body = [&](KernelBody& k) {
       const auto term = [&](const Index& i) {
         Coordinates c = k.position;
-        c.push_back(i);
+        c.insert(c.begin() + chunk_dimension(), i);
         const Index at = k.elements.index().linear(c, chunk_shape_);
         Values terms;
         for (const Value& part : k.reads) terms.push_back(k.elements.load(part, at));
@@ -284,9 +285,10 @@ class RowsLowering {
   Lowering& l_;
   const FusedKernel& k_;
   ReductionSpace space_;
+  bool chunks_lead_;
   std::vector<std::int64_t> chunk_shape_ = [this] {
     auto s = space_.kept;
-    s.push_back(space_.chunks);
+    s.insert(s.begin() + chunk_dimension(), space_.chunks);
     return s;
   }();
   std::map<ValueId, Value> destination_, partial_;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
 namespace rlx::compile {
 namespace {
@@ -24,6 +25,7 @@ class Bounder {
       : hir_(hir), target_(target), options_(options), report_(report), out_(out), b_(out.graph, registry) {
     known_.symbols = hir.symbols;
     for (const auto& [symbol, node] : size_nodes(hir)) names_.insert(symbol);
+    find_reads(Graph::top);
   }
 
   void run() {
@@ -104,6 +106,8 @@ class Bounder {
     const std::int64_t capacity = std::max<std::int64_t>(limits.upper, 1);
     known_.capacities[size] = capacity;
     known_.symbols[size] = {limits.lower, capacity, 1};
+    if (&g == &hir_ && std::none_of(n.results.begin(), n.results.end(), [&](ValueId v) { return read_.contains(v); }))
+      return Values(n.results.size());  // Only its size is asked for.
     const AnyAttrs whole = n.attrs.substitute(known_.capacities);
     if (sizes_of(g, n, false).empty()) return b_.emit(n.op->name(), in, whole);
     return decomposed(g, n, in, [&](Builder& b, ValuesIn x) { return n.op->decompose(b, whole, x); });
@@ -140,18 +144,23 @@ class Bounder {
     return b_.emit(n.op->name(), operands, n.attrs.substitute(known_.capacities), bodies);
   }
 
-  /// Fills a region, where `counts` stand for the sizes of these names.
+  /// Fills a region, where `counts` stand for the sizes of these names. Sizes that it introduces end with it: another
+  /// region may use their names for sizes of its own.
   Values with_counts(ValuesIn counts, const std::vector<std::string>& names, const std::function<Values()>& fill) {
-    std::map<std::string, Value> own;
-    for (std::size_t i = 0; i < names.size(); ++i) own[names[i]] = counts[i];
-    std::swap(own, known_.counts);
-    std::set<std::string> guarded = guarded_;
-    const auto origin = b_.origin();
-    Values out = fill();
-    b_.set_origin(origin);
-    std::swap(guarded, guarded_);
-    std::swap(own, known_.counts);
-    return out;
+    struct Restore {
+      Bounder& of;
+      Sizes known = of.known_;
+      std::set<std::string> guarded = of.guarded_;
+      decltype(b_.origin()) origin = of.b_.origin();
+      ~Restore() {
+        std::swap(of.known_, known);
+        std::swap(of.guarded_, guarded);
+        of.b_.set_origin(origin);
+      }
+    } restore{*this};
+    known_.counts.clear();
+    for (std::size_t i = 0; i < names.size(); ++i) known_.counts[names[i]] = counts[i];
+    return fill();
   }
 
   // Trips beyond the count leave the state as it is. The trip's number comes as one more sequence.
@@ -248,6 +257,15 @@ class Bounder {
     return out;
   }
 
+  void find_reads(RegionId r) {
+    read_.insert(hir_.region(r).results.begin(), hir_.region(r).results.end());
+    for (NodeId id : hir_.region(r).nodes) {
+      const Node& n = hir_.node(id);
+      read_.insert(n.operands.begin(), n.operands.end());
+      for (RegionId inner : n.regions) find_reads(inner);
+    }
+  }
+
   /// What the node became, before dispatch resolves what it became.
   void resolved(Path path, std::string_view how) {
     if (b_.origin() < 0) return;
@@ -264,7 +282,8 @@ class Bounder {
   BoundedGraph& out_;
   Builder b_;
   Sizes known_;
-  std::set<std::string> names_;    // Of all introduced sizes.
+  std::set<std::string> names_;  // Of all introduced sizes.
+  std::unordered_set<ValueId> read_;
   std::set<std::string> guarded_;  // What is watched already where the walk stands.
 };
 

@@ -3,6 +3,7 @@
 #include <rlx/ir/builder.hpp>
 #include <rlx/ir/op.hpp>
 #include <rlx/ir/sizes.hpp>
+#include <rlx/ops/build.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -17,104 +18,173 @@ bool has_token(const Graph& g, const std::vector<ValueId>& values) {
                      [&](ValueId v) { return std::holds_alternative<TokenType>(g.type(v)); });
 }
 
-/// Where the node that introduces an unbounded size stands in the top region.
-std::optional<std::size_t> place_of_size(const Graph& g, bool exact) {
+/// Where the node that introduces an unbounded size stands in the top region, with the bounds of sizes before it, as
+/// their buffers have them (bound_sizes.hpp).
+struct PlaceOfSize {
+  std::size_t at;
+  SymbolTable symbols;
+};
+std::optional<PlaceOfSize> place_of_size(const Graph& g, bool exact) {
   const std::vector<NodeId>& nodes = g.region(Graph::top).nodes;
-  SymbolTable symbols = g.symbols;  // With the bounds of sizes so far, on which later ones may depend.
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const Node& n = g.node(nodes[i]);
+  PlaceOfSize place{0, g.symbols};
+  for (; place.at < nodes.size(); ++place.at) {
+    const Node& n = g.node(nodes[place.at]);
     const std::string size = n.op->introduces(n.attrs);
     if (size.empty()) continue;
-    const SizeBounds limits = size_bounds(symbols, n, n.attrs, g.types_of(n.operands));
-    if (exact || !limits.finite()) return i;
-    symbols[size] = {limits.lower, limits.upper, 1};
+    const SizeBounds limits = size_bounds(place.symbols, n, n.attrs, g.types_of(n.operands));
+    if (exact || !limits.finite()) return place;
+    place.symbols[size] = {limits.lower, std::max<std::int64_t>(limits.upper, 1), 1};
   }
   return {};
 }
 
-class Splitter {
- public:
-  Splitter(const Graph& g, const Registry& registry, std::size_t at)
-      : g_(g), registry_(registry), nodes_(g.region(Graph::top).nodes), at_(at) {}
-
-  SizePoint run() {
-    choose_head();
-    const Node& n = g_.node(nodes_[at_]);
-    SizePoint p{n.op->introduces(n.attrs), Graph(g_.name), Graph(g_.name)};
-    p.row = n.origin;
-    Part head(*this, p.head, p.head_inputs), tail(*this, p.tail, p.tail_inputs);
-    for (std::size_t i = 0; i < nodes_.size(); ++i)
-      if (in_head_.contains(nodes_[i])) head.add(nodes_[i]);
-    // The tail asks for what it needs of the head while it is filled.
-    tail.from_head = [&](ValueId v) {
-      head.builder.output(head.at(v), "v" + std::to_string(p.head.outputs().size()));
-      return p.head.outputs().size() - 1;
-    };
-    for (std::size_t i = 0; i < nodes_.size(); ++i)
-      if (!in_head_.contains(nodes_[i])) tail.add(nodes_[i]);
-    for (std::size_t i = 0; i < g_.outputs().size(); ++i)
-      tail.builder.output(tail.at(g_.outputs()[i]), g_.output_names[i]);
+/// One of the two graphs: what it has of the whole graph, and where its inputs come from.
+struct GraphPart {
+  GraphPart(const Graph& of, Graph& graph, const Registry& registry, std::vector<SizePoint::Source>& sources,
+            const std::string& size)
+      : whole(of), builder(graph, registry), inputs(sources), symbol(size) {
+    graph.symbols = of.symbols;
+  }
+  bool has(ValueId v) const { return map.contains(v); }
+  Value at(ValueId v) const { return map.at(v); }
+  Value input(const Type& t, SizePoint::Source from) {
+    inputs.push_back(from);
+    return builder.input(
+        t, from.of_head ? "before " + symbol + " " + std::to_string(from.index) : whole.input_names[from.index]);
+  }
+  Value argument(ValueId v) {
+    const ValueInfo& info = whole.value(v);
+    return map[v] = input(info.type, {false, static_cast<std::size_t>(info.index)});
+  }
+  void add(const Node& n) {
     Values operands;
-    for (ValueId v : n.operands) operands.push_back(head.at(v));
-    head.builder.set_origin(n.origin);
-    head.builder.set_location(n.location);
-    head.builder.output(n.op->count(head.builder, n.attrs, operands), "size " + p.symbol);
-    rows_of(p.head, Graph::top, p.head_rows);
-    rows_of(p.tail, Graph::top, p.tail_rows);
-    return p;
+    for (ValueId v : n.operands) operands.push_back(at(v));
+    builder.set_origin(n.origin);
+    const Values out = builder.clone(whole, n, operands);
+    for (std::size_t i = 0; i < out.size(); ++i) map[n.results[i]] = out[i];
+  }
+
+  const Graph& whole;
+  Builder builder;
+  std::vector<SizePoint::Source>& inputs;
+  const std::string& symbol;  // Of the size between the parts.
+  std::map<ValueId, Value> map{};
+};
+
+class GraphSplitter {
+ public:
+  GraphSplitter(const Graph& g, const Registry& registry, PlaceOfSize place)
+      : g_(g),
+        nodes_(g.region(Graph::top).nodes),
+        at_(place.at),
+        symbols_(std::move(place.symbols)),
+        point_{size_node().op->introduces(size_node().attrs), Graph(g.name), Graph(g.name)},
+        head_(g, point_.head, registry, point_.head_inputs, point_.symbol),
+        tail_(g, point_.tail, registry, point_.tail_inputs, point_.symbol) {}
+
+  SizePoint run() && {
+    choose_head();
+    const Node& n = size_node();
+    point_.row = n.origin;
+    for (const NodeId id : nodes_)
+      if (in_head_.contains(id)) {
+        for (ValueId v : g_.node(id).operands) in_head(v);
+        head_.add(g_.node(id));
+      }
+    // The tail asks for what it needs of the head while it is filled.
+    for (const NodeId id : nodes_)
+      if (!in_head_.contains(id)) add_to_tail(g_.node(id));
+    for (std::size_t i = 0; i < g_.outputs().size(); ++i)
+      tail_.builder.output(in_tail(g_.outputs()[i]), g_.output_names[i]);
+    Values operands;
+    for (ValueId v : n.operands) operands.push_back(in_head(v));
+    head_.builder.set_origin(n.origin);
+    head_.builder.set_location(n.location);
+    head_.builder.output(n.op->count(head_.builder, n.attrs, operands), "size " + point_.symbol);
+    rows_of(point_.head, Graph::top, point_.head_rows);
+    rows_of(point_.tail, Graph::top, point_.tail_rows);
+    return std::move(point_);
   }
 
  private:
-  /// One of the two graphs. What it needs of the other one, or of the whole graph's arguments, becomes an input.
-  struct Part {
-    Part(Splitter& s, Graph& graph, std::vector<SizePoint::Source>& sources)
-        : splitter(s), builder(graph, s.registry_), inputs(sources) {
-      graph.symbols = s.g_.symbols;
-    }
-    Value at(ValueId v) {
-      if (const auto it = map.find(v); it != map.end()) return it->second;
-      const ValueInfo& info = splitter.g_.value(v);
-      const bool argument = info.node < 0;
-      // What is as long as a size of the head is not handed over but made again: the tail would not know how long it
-      // is.
-      std::set<std::string> symbols;
-      collect_symbols(info.type, symbols);
-      if (splitter.of_head(symbols)) {
-        add(info.node);
-        return map.at(v);
-      }
-      const SizePoint::Source from{!argument, argument ? static_cast<std::size_t>(info.index) : from_head(v)};
-      inputs.push_back(from);
-      const std::string name = argument ? splitter.g_.input_names[from.index] : "head " + std::to_string(from.index);
-      return map[v] = builder.input(info.type, name);
-    }
-    void add(NodeId id) {
-      const Node& n = splitter.g_.node(id);
-      if (!n.results.empty() && map.contains(n.results[0])) return;
-      if (from_head) introduce(n);
-      Values operands;
-      for (ValueId v : n.operands) operands.push_back(at(v));
-      builder.set_origin(n.origin);
-      const Values out = builder.clone(splitter.g_, n, operands);
-      for (std::size_t i = 0; i < out.size(); ++i) map[n.results[i]] = out[i];
-    }
-    /// Sizes of the head that the node depends on, if by name alone.
-    void introduce(const Node& n) {
-      for (const std::string& s : splitter.symbols_of(n))
-        if (const auto it = splitter.sizes_of_head_.find(s);
-            it != splitter.sizes_of_head_.end() && &splitter.g_.node(it->second) != &n)
-          add(it->second);
-    }
-    Splitter& splitter;
-    Builder builder;
-    std::vector<SizePoint::Source>& inputs;
-    std::map<ValueId, Value> map{};
-    std::function<std::size_t(ValueId)> from_head{};
-  };
+  const Node& size_node() const { return g_.node(nodes_[at_]); }
 
-  bool of_head(const std::set<std::string>& symbols) const {
-    return std::any_of(symbols.begin(), symbols.end(),
-                       [&](const std::string& s) { return sizes_of_head_.contains(s); });
+  Value in_head(ValueId v) { return head_.has(v) || g_.value(v).node >= 0 ? head_.at(v) : head_.argument(v); }
+
+  Value in_tail(ValueId v) {
+    if (tail_.has(v)) return tail_.at(v);
+    const NodeId node = g_.value(v).node;
+    if (node < 0) return tail_.argument(v);
+    if (is_handed_over(node)) return tail_.map[v] = handed_over(v);
+    add_to_tail(g_.node(node));
+    return tail_.at(v);
+  }
+  void add_to_tail(const Node& n) {
+    if (!n.results.empty() && tail_.has(n.results[0])) return;
+    introduced_.insert(n.op->introduces(n.attrs));
+    for (const std::string& s : sizes_of(n)) introduce(s);
+    for (ValueId v : n.operands) in_tail(v);
+    tail_.add(n);
+  }
+
+  // --- From the head to the tail. What has sizes of the head comes in the buffer of their bounds, and what lies beyond
+  // the counts, which come too, is cut off.
+  Value handed_over(ValueId v) {
+    const std::size_t output = from_head(head_.at(v));
+    const Type& t = g_.type(v);
+    const Value whole = tail_.input(substitute(t, capacities_), {true, output});
+    if (is_constant(t)) return whole;
+    std::set<std::string> sizes;
+    collect_symbols(t, sizes);
+    for (const std::string& s : sizes) introduce(s);
+    const Shape& shape = std::get<TensorType>(t).shape;
+    const Node& n = g_.node(g_.value(v).node);
+    tail_.builder.set_origin(n.origin), tail_.builder.set_location(n.location);
+    return ops::slice(whole, std::vector<Dim>(shape.size(), 0), shape);
+  }
+  std::size_t from_head(Value v) {
+    head_.builder.output(v, "v" + std::to_string(point_.head.outputs().size()));
+    return point_.head.outputs().size() - 1;
+  }
+  /// A size of the head is that of as many copies of one element as the head has counted.
+  void introduce(const std::string& size) {
+    if (introduced_.contains(size)) return;
+    const NodeId node = sizes_of_head_.at(size);
+    if (!is_handed_over(node)) return add_to_tail(g_.node(node));
+    introduced_.insert(size);
+    head_.builder.set_origin(-1), tail_.builder.set_origin(-1);
+    const std::size_t output = from_head(ops::dim_size(head_.builder, Dim::symbol(size)));
+    const Value count = tail_.input(tensor(DType::i64, {}), {true, output});
+    point_.tail.symbols[size] = symbols_.at(size);
+    ops::repeat(ops::reshape(count, {1}), Dim::symbol(size));
+  }
+
+  /// Whether results of a node of the head are: not what is made of nothing, and not what no buffer of the bounds
+  /// holds.
+  bool is_handed_over(NodeId id) const {
+    if (!in_head_.contains(id) || made_of_nothing_.contains(id)) return false;
+    const Node& n = g_.node(id);
+    return std::all_of(n.results.begin(), n.results.end(), [&](ValueId v) {
+      if (is_constant(g_.type(v))) return true;
+      const auto* t = std::get_if<TensorType>(&g_.type(v));
+      return t && std::all_of(t->shape.begin(), t->shape.end(),
+                              [&](const Dim& d) { return bounds(d, symbols_).upper <= d.evaluate(capacities_); });
+    });
+  }
+  /// Constants, positions, numbers of sizes, and what is taken from them by position or computed one by one: cheaper to
+  /// make than to store and load.
+  bool is_made_of_nothing(const Node& n) const {
+    return n.op->is_primitive() && n.regions.empty() && !has_token(g_, n.results) &&
+           (n.operands.empty() || n.op->has_trait(Trait::elementwise) || n.op->has_trait(Trait::indexing)) &&
+           std::all_of(n.operands.begin(), n.operands.end(),
+                       [&](ValueId v) { return made_of_nothing_.contains(g_.value(v).node); });
+  }
+
+  /// Sizes of the head that the node depends on, if by name alone.
+  std::set<std::string> sizes_of(const Node& n) const {
+    std::set<std::string> sizes = symbols_of(n);
+    std::erase_if(sizes, [&](const std::string& s) { return !sizes_of_head_.contains(s); });
+    return sizes;
   }
 
   /// What the count is computed from, and effects, whose order stays; the rest is the tail's, which then need not take
@@ -137,14 +207,23 @@ class Splitter {
       need(n);
     }
     for (const NodeId id : in_head_)
-      if (std::string size = g_.node(id).op->introduces(g_.node(id).attrs); !size.empty())
+      if (std::string size = g_.node(id).op->introduces(g_.node(id).attrs); !size.empty()) {
+        capacities_[size] = symbols_.at(size).upper;
         sizes_of_head_[std::move(size)] = id;
+      }
+    for (const NodeId id : nodes_)
+      if (is_made_of_nothing(g_.node(id))) made_of_nothing_.insert(id);
   }
   std::set<std::string> symbols_of(const Node& n) const {
     std::set<std::string> symbols;
+    collect(n, symbols);
+    return symbols;
+  }
+  void collect(const Node& n, std::set<std::string>& symbols) const {
     n.attrs.collect_symbols(symbols);
     for (ValueId v : n.results) collect_symbols(g_.type(v), symbols);
-    return symbols;
+    for (RegionId r : n.regions)
+      for (NodeId inner : g_.region(r).nodes) collect(g_.node(inner), symbols);
   }
 
   // In the order in which rows are opened (open_rows.hpp).
@@ -158,11 +237,15 @@ class Splitter {
   }
 
   const Graph& g_;
-  const Registry& registry_;
   const std::vector<NodeId>& nodes_;
   const std::size_t at_;
-  std::set<NodeId> in_head_;
+  const SymbolTable symbols_;
+  SizePoint point_;
+  GraphPart head_, tail_;
+  std::set<NodeId> in_head_, made_of_nothing_;
   std::map<std::string, NodeId> sizes_of_head_;
+  Bindings capacities_;               // Of these.
+  std::set<std::string> introduced_;  // In the tail.
 };
 
 }  // namespace
@@ -172,7 +255,7 @@ bool has_size_point(const Graph& hir, const Target& target, const CompileOptions
 }
 
 SizePoint first_size_point(const Graph& hir, const Registry& registry, const CompileOptions& options) {
-  return Splitter(hir, registry, place_of_size(hir, reads_exactly(options)).value()).run();
+  return GraphSplitter(hir, registry, place_of_size(hir, reads_exactly(options)).value()).run();
 }
 
 Graph bounded_tail(const SizePoint& point, std::int64_t capacity) {

@@ -1,5 +1,6 @@
 // Sizes that no buffer can be bounded for: the graph is split where one is introduced. The head computes the count and
-// whatever it takes to get there; the host reads it; the tail is compiled with a bound that follows from it.
+// whatever it takes to get there; the host reads it; the tail is compiled with a bound that follows from it, and is
+// given what the head has computed and it needs.
 #pragma once
 #include <rlx/compile/compile.hpp>
 
@@ -11,7 +12,8 @@ namespace rlx::compile {
 
 struct SizePoint {
   std::string symbol;
-  /// Outputs: what the tail takes of it, then the count, i64[].
+  /// Outputs: what the tail takes of it, then the count, i64[]. What has sizes of the head is taken in the buffers of
+  /// their bounds (one_program with padded results).
   Graph head;
   /// Introduces `symbol`, and gives the outputs of the whole graph.
   Graph tail;

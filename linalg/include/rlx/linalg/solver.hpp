@@ -31,7 +31,7 @@ struct SolverOptions {
   int refine = 10;                           ///< Most steps of iterative refinement of lu and cholesky.
   double tolerance = 1e-12;                  ///< cg: relative residual in the 2-norm, by its recurrence.
   std::int64_t max_iterations = 0;           ///< cg; 0: ten times the number of rows, at least 1000.
-  CompileOptions compile{};
+  CompileOptions compile{};                  ///< Without `donated`: what is given away is no solver's to choose.
 };
 
 /// How one solution came about and how good it is, in max norms.
@@ -50,8 +50,9 @@ HostSparse to_host(const CsrView<T, Index>& a);
 
 class RLX_API Solver {
  public:
-  /// Copies the matrix and factors it. Throws ArgumentError (not square, empty, arrays that do not fit), NumericalError
-  /// (singular, not positive definite, an entry that is not finite), DeviceError, CompileError or MemoryError.
+  /// Copies the matrix and factors it. Throws ArgumentError (not square, empty, arrays that do not fit, an option that
+  /// makes no sense), NumericalError (singular, not positive definite, an entry that is not finite), DeviceError,
+  /// CompileError or MemoryError.
   explicit Solver(HostSparse a, SolverOptions options = {});
   template <class T, class Index>
   explicit Solver(const CsrView<T, Index>& a, SolverOptions options = {}) : Solver(to_host(a), std::move(options)) {}

@@ -102,30 +102,20 @@ inline std::span<const std::string_view> enum_names(Channels) {
 }
 
 struct RenderAttrs {
-  std::int64_t width = 1, height = 1;
-  CameraModel camera = CameraModel::pinhole;
-  double near = 0.01, far = 1e10;
-  double radius_clip = 0;
-  double blur = 0.3;
+  ProjectAttrs project{};
   int degree = 3;
   RenderMode mode = RenderMode::classic;
   Channels channels = Channels::rgb;
   std::int64_t tile = 16;
   std::int64_t entries = 0;
   bool operator==(const RenderAttrs&) const = default;
-  static constexpr auto fields = std::tuple{
-      Field{"width", &RenderAttrs::width, "of the image, pixels"},
-      Field{"height", &RenderAttrs::height, "of the image, pixels"},
-      Field{"camera", &RenderAttrs::camera, "pinhole, ortho or fisheye (equidistant)"},
-      Field{"near", &RenderAttrs::near, "what is nearer along the camera's z is culled"},
-      Field{"far", &RenderAttrs::far, "what is farther along the camera's z is culled"},
-      Field{"radius_clip", &RenderAttrs::radius_clip, "what is no larger in both directions is culled, pixels"},
-      Field{"blur", &RenderAttrs::blur, "added to both variances in the image, pixels squared"},
-      Field{"degree", &RenderAttrs::degree, "of the spherical harmonics, 0 to 4"},
-      Field{"mode", &RenderAttrs::mode, "classic or antialiased (opacities make up for the blur)"},
-      Field{"channels", &RenderAttrs::channels, "rgb, or with a fourth channel: depth or expected_depth"},
-      Field{"tile", &RenderAttrs::tile, "side of a tile, pixels"},
-      Field{"entries", &RenderAttrs::entries, "room for the lists of all tiles of all images"}};
+  static constexpr auto fields =
+      std::tuple{Field{"project", &RenderAttrs::project, "image, camera and what is culled: those of splat.project"},
+                 Field{"degree", &RenderAttrs::degree, "of the spherical harmonics, 0 to 4"},
+                 Field{"mode", &RenderAttrs::mode, "classic or antialiased (opacities make up for the blur)"},
+                 Field{"channels", &RenderAttrs::channels, "rgb, or with a fourth channel: depth or expected_depth"},
+                 Field{"tile", &RenderAttrs::tile, "side of a tile, pixels"},
+                 Field{"entries", &RenderAttrs::entries, "room for the lists of all tiles of all images"}};
 };
 
 }  // namespace rlx::splat

@@ -16,6 +16,9 @@ struct JitOptions {
   std::map<std::string, Preference, std::less<>> per_operator{};
   bool reproducible = false, checked = false;  ///< As in CompileOptions. RLX_POLICY and its like win over all of these.
   bool exact_sizes = false;                    ///< As in CompileOptions.
+  /// Signatures whose programs are kept, at least 1: those called last. One that comes back after it went is traced and
+  /// compiled again.
+  std::size_t kept_signatures = 256;
 };
 
 inline std::ostream& operator<<(std::ostream& out, const DispatchReport& r) { return out << r.to_table(); }
@@ -47,7 +50,7 @@ class RLX_API JitCache {
     }
   };
 
-  explicit JitCache(JitOptions options);
+  explicit JitCache(JitOptions options);  ///< Throws ArgumentError where no signature is to be kept.
   ~JitCache();
   /// `trace` over leaves of these types. `put` hands leaves back in the place of those that were donated.
   Result call(Arguments arguments, const std::function<Traced(const Types&)>& trace,
@@ -107,7 +110,7 @@ class Jit {
     return detail::rebuilt(*static_cast<const R*>(r.structure.get()), r.leaves);
   }
 
-  std::size_t signatures() const { return cache_->signatures(); }  ///< How often it was traced.
+  std::size_t signatures() const { return cache_->signatures(); }  ///< Whose programs are kept.
   DispatchReport report() const { return cache_->report(); }  ///< Of the signature called last; ArgumentError before.
   std::vector<DispatchReport> reports() const { return cache_->reports(); }          ///< One a signature, oldest first.
   runtime::ExecutableStatistics statistics() const { return cache_->statistics(); }  ///< Of that signature's calls.

@@ -9,6 +9,9 @@
 
 namespace rlx::formats {
 
+/// The spherical harmonic of degree 0, 1 / (2 sqrt(pi)): colours are 0.5 + sh_constant * sh[0] and what higher ones
+/// add.
+inline constexpr double sh_constant = 0.28209479177387814;
 /// Coefficients of spherical harmonics up to `degree`, for one colour channel.
 constexpr std::int64_t sh_coefficients(int degree) { return std::int64_t{degree + 1} * (degree + 1); }
 inline constexpr int highest_sh_degree = 4;

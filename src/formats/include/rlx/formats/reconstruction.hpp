@@ -56,6 +56,8 @@ RLX_API void check(const Reconstruction& r);
 
 /// Row-major 4x4.
 RLX_API std::array<double, 16> world_to_camera(const PosedImage& image);
+/// Row-major rotation of a quaternion w x y z of length 1.
+RLX_API std::array<double, 9> rotation_matrix(const std::array<double, 4>& quaternion);
 /// w x y z, normalised, w not negative, of a row-major rotation matrix.
 RLX_API std::array<double, 4> rotation_quaternion(const std::array<double, 9>& rotation);
 

@@ -111,6 +111,13 @@ struct FieldCodec<std::vector<T>> {
   }
 };
 
+/// Attributes within attributes: printed as they are by themselves.
+template <Attributes A>
+struct FieldCodec<A> {
+  static void print(std::string& out, const A& v);
+  static A parse(TextReader& in);
+};
+
 struct FieldDoc {
   std::string_view name, doc;
   std::string default_text;
@@ -182,11 +189,13 @@ bool same_text(const std::vector<T>& a, const std::vector<T>& b) {
     if (const T &x = a[i], &y = b[i]; !same_text(x, y)) return false;
   return true;
 }
+template <Attributes A>
+bool same_text(const A& a, const A& b) {
+  return std::apply([&](const auto&... f) { return (same_text(a.*(f.member), b.*(f.member)) && ...); }, A::fields);
+}
 template <class A>
 bool same_attrs(const void* p, const void* q) {
-  const A& a = *static_cast<const A*>(p);
-  const A& b = *static_cast<const A*>(q);
-  return std::apply([&](const auto&... f) { return (same_text(a.*(f.member), b.*(f.member)) && ...); }, A::fields);
+  return same_text(*static_cast<const A*>(p), *static_cast<const A*>(q));
 }
 
 template <class A>
@@ -211,10 +220,10 @@ void print_attrs(std::string& out, const void* p) {
   if (any) out += '}';
 }
 
+/// What follows "{".
 template <class A>
-AnyAttrs parse_attrs(TextReader& in) {
+A parse_fields(TextReader& in) {
   A a{};
-  if (!in.accept("{")) return a;
   if (in.accept("}")) return a;
   std::vector<std::string> seen;
   do {
@@ -241,6 +250,11 @@ AnyAttrs parse_attrs(TextReader& in) {
   } while (in.accept(","));
   in.expect("}");
   return a;
+}
+
+template <class A>
+AnyAttrs parse_attrs(TextReader& in) {
+  return in.accept("{") ? parse_fields<A>(in) : A{};
 }
 
 template <class A>
@@ -272,10 +286,15 @@ void substitute_field(std::vector<T>& list, const Bindings& b) {
     for (T& t : list) substitute_field(t, b);
 }
 
+template <Attributes A>
+void substitute_field(A& a, const Bindings& b) {
+  std::apply([&](const auto&... f) { (substitute_field(a.*(f.member), b), ...); }, A::fields);
+}
+
 template <class A>
 AnyAttrs substitute_attrs(const void* p, const Bindings& bindings) {
   A a = *static_cast<const A*>(p);
-  std::apply([&](const auto&... f) { (substitute_field(a.*(f.member), bindings), ...); }, A::fields);
+  substitute_field(a, bindings);
   return a;
 }
 
@@ -291,16 +310,31 @@ void symbols_of_field(const std::vector<T>& list, std::set<std::string>& symbols
   if constexpr (std::is_same_v<T, Dim> || std::is_same_v<T, Type>)
     for (const T& t : list) symbols_of_field(t, symbols);
 }
+template <Attributes A>
+void symbols_of_field(const A& a, std::set<std::string>& symbols) {
+  std::apply([&](const auto&... f) { (symbols_of_field(a.*(f.member), symbols), ...); }, A::fields);
+}
 template <class A>
 void symbols_of_attrs(const void* p, std::set<std::string>& symbols) {
-  const A& a = *static_cast<const A*>(p);
-  std::apply([&](const auto&... f) { (symbols_of_field(a.*(f.member), symbols), ...); }, A::fields);
+  symbols_of_field(*static_cast<const A*>(p), symbols);
 }
 
 template <class A>
 const AnyAttrs::Table attrs_table{&typeid(A),    same_attrs<A>,       print_attrs<A>,     parse_attrs<A>,
                                   field_docs<A>, substitute_attrs<A>, symbols_of_attrs<A>};
 }  // namespace detail
+
+template <Attributes A>
+void FieldCodec<A>::print(std::string& out, const A& v) {
+  const std::size_t before = out.size();
+  detail::print_attrs<A>(out, &v);
+  if (out.size() == before) out += "{}";
+}
+template <Attributes A>
+A FieldCodec<A>::parse(TextReader& in) {
+  in.expect("{");
+  return detail::parse_fields<A>(in);
+}
 
 template <Attributes A>
 AnyAttrs::AnyAttrs(A a) : data_(std::make_shared<const A>(std::move(a))), table_(&detail::attrs_table<A>) {}

@@ -12,10 +12,20 @@ namespace rlx {
 /// may throw.
 using NodeWatch = std::function<void(const Node&, std::span<const HostValue> operands, std::span<const Type> results)>;
 
+/// A node that has run by its reference: of the graph, or of the decomposition of one of its nodes.
+struct Evaluated {
+  const Graph& graph;  ///< That holds it.
+  const Node& node;
+  const Node& of;  ///< The innermost node around it, or itself, that has an origin; itself where none has.
+  std::span<const HostValue> operands, results;
+};
+/// May throw.
+using ResultWatch = std::function<void(const Evaluated&)>;
+
 /// Evaluates a HIR or MIR graph; composites by their decomposition. Arguments must have the input types, whose symbols
 /// they bind. Throws ArgumentError on a count or type that does not fit.
 RLX_API HostValues evaluate(const Graph& g, const Registry& registry, std::span<const HostValue> arguments,
-                            const NodeWatch& watch = {});
+                            const NodeWatch& watch = {}, const ResultWatch& seen = {});
 
 /// Values of the symbols that make `declared` equal to `actual`; throws ArgumentError where they cannot be equal.
 RLX_API void bind_symbols(const Type& declared, const Type& actual, const std::string& what, Bindings& bindings);

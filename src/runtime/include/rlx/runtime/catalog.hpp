@@ -4,6 +4,7 @@
 #include <rlx/ir/registry.hpp>
 
 #include <map>
+#include <shared_mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,9 @@ namespace rlx::runtime {
 struct Catalog {
   Registry operators;
   std::map<std::string, std::vector<KernelRecord>, std::less<>> records;  ///< By device.
+  /// Where families may be added while programs run: whoever adds holds it alone, and programs that compile a part of
+  /// theirs in a call hold it shared meanwhile.
+  std::shared_mutex* guard = nullptr;
 
   void add_records(std::string_view device, std::span<const KernelRecord> list) {
     auto& to = records[std::string(device)];

@@ -1,0 +1,108 @@
+#include "compile/choose_path.hpp"
+
+#include <rlx/ir/op.hpp>
+
+#include <algorithm>
+
+namespace rlx::compile {
+
+Preference Chooser::preference(std::string_view op) const {
+  const auto it = options_.per_operator.find(op);
+  return it == options_.per_operator.end() ? options_.preference : it->second;
+}
+
+Choice Chooser::operator()(const Instance& i, int depth) const {
+  Choice c;
+  const std::string_view op = i.op->name();
+  const Preference want = preference(op);
+  if (native(i, want, c)) return c;
+  const auto try_rules = [&](bool preferred) {
+    for (const RewriteRule* r : rewrite_rules()) {
+      if (r->op != op || r->prefer != preferred) continue;
+      const Answer a = r->applies(i);
+      if (!a.is_no()) {
+        c.rule = r;
+        c.path = Path::rewritten;
+        return true;
+      }
+      c.refusals.push_back({"rewritten", std::string(r->name) + ": " + a.why});
+    }
+    return false;
+  };
+  if (try_rules(true)) return c;
+  if (i.op->meaning() == Meaning::composite) {
+    if (want != Preference::force_native || depth > 0) {
+      c.path = Path::common;
+      return c;
+    }
+    c.refusals.push_back({"common", "policy force-native"});
+  } else {
+    c.refusals.push_back({"common", std::string(op) + (i.op->is_primitive() ? " is a primitive: it has no decomposition"
+                                                                            : " is Extern: no decomposition")});
+  }
+  if (try_rules(false)) return c;
+  if (std::none_of(c.refusals.begin(), c.refusals.end(), [](const Refusal& r) { return r.path == "rewritten"; }))
+    c.refusals.push_back({"rewritten", "no rule matches"});
+  return c;
+}
+
+bool Chooser::native(const Instance& i, Preference want, Choice& c) const {
+  bool any = false;
+  double best = 0;
+  for (const KernelRecord& r : records_) {
+    if (r.op.value != i.op->name()) continue;
+    any = true;
+    // An Extern has no other form, so force-common, which asks for what the common path gives, leaves it its record.
+    if (want == Preference::force_common && i.op->meaning() != Meaning::extern_) {
+      c.refusals.push_back({"native", std::string(r.name.value) + ": policy force-common", std::string(r.where)});
+      continue;
+    }
+    const Answer a = accepts(r, i);
+    if (a.is_no()) {
+      c.refusals.push_back({"native", std::string(r.name.value) + ": " + a.why, std::string(r.where)});
+      continue;
+    }
+    const double cost = r.cost ? r.cost(i) : 0;
+    if (!c.record || (r.cost && cost < best)) c.record = &r, best = cost;
+  }
+  if (c.record) {
+    c.path = Path::native;
+    return true;
+  }
+  // What introduces a size is decomposed when the size is known.
+  if (target_.interprets && (i.op->meaning() != Meaning::composite || !i.op->introduces(*i.attrs).empty())) {
+    c.path = Path::native;
+    return true;
+  }
+  if (i.op->is_primitive()) {
+    const Answer a = can_generate(i);
+    if (!a.is_no()) {
+      c.path = Path::native;
+      return true;
+    }
+    c.refusals.push_back({"native", a.why});
+  } else if (!any) {
+    std::string why = "no record of " + target_.device + " for " + std::string(i.op->name());
+    for (const Type& t : i.signature.types)
+      if (const auto* r = std::get_if<ResourceType>(&t); r && r->kind == "communicator")
+        why += ": communicators belong to a transport, and this build has none";
+    c.refusals.push_back({"native", std::move(why)});
+  }
+  return false;
+}
+
+Answer Chooser::accepts(const KernelRecord& r, const Instance& i) const {
+  if (options_.reproducible && !r.deterministic) return Answer::no("not deterministic (policy reproducible)");
+  for (std::size_t k = 0; k < i.signature.size() && !r.dtypes.empty(); ++k) {
+    const DTypeSet allowed = r.dtypes[std::min(k, r.dtypes.size() - 1)];
+    DType t = DType::f64;
+    if (const auto* x = std::get_if<TensorType>(&i.signature.types[k])) t = x->dtype;
+    else if (const auto* s = std::get_if<SparseType>(&i.signature.types[k])) t = s->dtype;
+    else if (const auto* q = std::get_if<ResourceType>(&i.signature.types[k])) t = q->dtype;
+    else continue;
+    if (!allowed.contains(t)) return Answer::no("dtype " + std::string(name(t)) + " not in " + allowed.to_string());
+  }
+  return r.accepts ? r.accepts(i) : Answer(true);
+}
+
+}  // namespace rlx::compile
