@@ -117,13 +117,15 @@ formats::GaussianCloud first_gaussians(const Capture& capture, const TrainOption
 
   // Of one or two Gaussians, those that there are count as neighbours.
   const auto k = std::min<std::int64_t>(3, n - 1);
-  const bool mcmc = o.densification == Densification::mcmc;
+  // Kheradmand's first Gaussians are points that grow where the images want them. At random places that serves adaptive
+  // density control as well: Gaussians as wide as their distances fill the space before the cameras, and stay there.
+  const bool mcmc = o.densification == Densification::mcmc, small = mcmc || !from_points;
   const Tensor squares =
       k > 0 ? one({Tensor(c.means)}, [&](ValuesIn v) { return knn(v[0], k); }) : Tensor(HostTensor(DType::f32, {n}));
   const double extent = extent_of(capture), opacity = mcmc ? 0.5 : 0.1;
   for (std::int64_t i = 0; i < n; ++i) {
     const double square = k > 0 ? squares.host_tensor().get_f64(i) : 1e-4 * extent * extent;
-    const double scale = (mcmc ? 0.1 : 1) * std::sqrt(std::max(square, 1e-7));  // As Kerbl's program limits it.
+    const double scale = (small ? 0.1 : 1) * std::sqrt(std::max(square, 1e-7));  // As Kerbl's program limits it.
     for (std::int64_t a = 0; a < 3; ++a) c.log_scales.set_f64(3 * i + a, std::log(scale));
     c.quaternions.set_f64(4 * i, 1);
     c.opacity_logits.set_f64(i, std::log(opacity / (1 - opacity)));
