@@ -2,8 +2,6 @@
 
 #include "backends/cpu/thread_pool.hpp"
 
-#include <rlx/ir/host_tensor.hpp>
-
 #include <algorithm>
 #include <chrono>
 #include <fstream>
@@ -41,18 +39,22 @@ std::vector<double> alternating_seconds(int repeats, const std::vector<std::func
   return medians;
 }
 
-double triad(std::size_t bytes, int thread_count, int repeats) {
-  const auto n = static_cast<std::ptrdiff_t>(bytes / sizeof(double));
-  HostTensor x(DType::f64, {n}), y(DType::f64, {n}), z(DType::f64, {n});
-  double *a = x.as_mutable<double>().data(), *b = y.as_mutable<double>().data(), *c = z.as_mutable<double>().data();
-  std::fill(b, b + n, 1.0);
-  std::fill(c, c + n, 2.0);
-  const double t = median_seconds(repeats, [&] {
-#pragma omp parallel for num_threads(thread_count) schedule(static)
-    for (std::ptrdiff_t i = 0; i < n; ++i) a[i] = b[i] + 3.0 * c[i];
-  });
-  return 24.0 * static_cast<double>(n) / t;
+Triad::Triad(int thread_count) : threads_(thread_count) {
+  constexpr std::int64_t n = 8 << 20;
+  for (HostTensor* x : {&a_, &b_, &c_}) *x = HostTensor(DType::f64, {n});
+  std::ranges::fill(b_.as_mutable<double>(), 1.0);
+  std::ranges::fill(c_.as_mutable<double>(), 2.0);
 }
+
+void Triad::operator()() {
+  double* const a = a_.as_mutable<double>().data();
+  const double *b = b_.as<double>().data(), *c = c_.as<double>().data();
+  const std::int64_t n = a_.numel();
+#pragma omp parallel for num_threads(threads_) schedule(static)
+  for (std::int64_t i = 0; i < n; ++i) a[i] = b[i] + 3.0 * c[i];
+}
+
+double Triad::bytes() const { return 24.0 * static_cast<double>(a_.numel()); }
 
 std::string processor() {
   std::ifstream in("/proc/cpuinfo");

@@ -1,6 +1,8 @@
 // What the benchmark programs share: measurements under Google Benchmark, timing of two sides in turn, rows, a
 // memory-bandwidth yardstick of the same run.
 #pragma once
+#include <rlx/ir/host_tensor.hpp>
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -32,9 +34,19 @@ std::vector<double> alternating_seconds(int repeats, const std::vector<std::func
 void row(const std::string& name, double ours, double rival, const std::string& unit, double ratio, double goal,
          int thread_count = 0);
 
-/// Bytes a second of a[i] = b[i] + s c[i] over three arrays of `bytes` each (24 bytes an element), on `threads`
-/// threads. The arrays are host tensors: their pages are what the kernels' are.
-double triad(std::size_t bytes, int threads, int repeats);
+/// The yardstick of memory: a[i] = b[i] + s c[i] over three arrays of 64 MiB. They are host tensors: their pages
+/// are what the kernels' are. To be called in turn with what it measures, since neighbours on a machine share its
+/// memory.
+class Triad {
+ public:
+  explicit Triad(int thread_count);
+  void operator()();
+  double bytes() const;  ///< That a call moves: 24 an element.
+
+ private:
+  int threads_;
+  HostTensor a_, b_, c_;
+};
 
 std::string processor();
 int threads();  ///< RLX_THREADS; without it, as many as OpenMP takes. Throws ArgumentError, as the library does.

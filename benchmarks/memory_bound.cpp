@@ -19,7 +19,13 @@ using namespace rlx;
 
 namespace {
 
-double triad() { return bench::triad(64u << 20, bench::threads(), 15); }
+/// `call` moves so many bytes; in turn with the triad.
+void beside_the_triad(const std::string& name, double bytes, double goal, const std::function<void()>& call) {
+  bench::Triad triad(bench::threads());
+  const bench::Pair t = bench::alternating_seconds(15, call, [&] { triad(); });
+  const double ours = bytes / t.first, most = triad.bytes() / t.second;
+  bench::row(name, ours * 1e-9, most * 1e-9, "GB/s", ours / most, goal);
+}
 
 void measure(const runtime::Catalog& catalog, const std::string& name, Shape shape, double goal,
              const std::function<Value(Value)>& f) {
@@ -32,9 +38,7 @@ void measure(const runtime::Catalog& catalog, const std::string& name, Shape sha
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>(i % 1000) * 1e-3f - 0.5f;
   const HostValues in{x};
   HostValues out;
-  const double t = bench::median_seconds(15, [&] { out = e.run(in, std::move(out)); });
-  const double rate = 2.0 * static_cast<double>(x.bytes()) / t, most = triad();
-  bench::row(name, rate * 1e-9, most * 1e-9, "GB/s", rate / most, goal);
+  beside_the_triad(name, 2.0 * static_cast<double>(x.bytes()), goal, [&] { out = e.run(in, std::move(out)); });
 }
 
 // A step of Adam on 16 MiB each of weights, two moments and gradients: over its donated state, and beside it with
@@ -110,13 +114,11 @@ void measure_by_hand(const std::string& name, std::ptrdiff_t n) {
   HostTensor from(DType::f32, {n}), to(DType::f32, {n});
   float *x = from.as_mutable<float>().data(), *y = to.as_mutable<float>().data();
   for (std::ptrdiff_t i = 0; i < n; ++i) x[i] = static_cast<float>(i % 1000) * 1e-3f - 0.5f;
-  const double t = bench::median_seconds(15, [&] {
+  beside_the_triad(name, 2.0 * static_cast<double>(from.bytes()), 0, [&] {
     constexpr std::ptrdiff_t block = 1 << 14;
 #pragma omp parallel for num_threads(bench::threads()) schedule(static)
     for (std::ptrdiff_t i = 0; i < n; i += block) chain_by_hand<access>(x + i, y + i, block);
   });
-  const double rate = 2.0 * static_cast<double>(from.bytes()) / t, most = triad();
-  bench::row(name, rate * 1e-9, most * 1e-9, "GB/s", rate / most, 0);
 }
 #endif
 
