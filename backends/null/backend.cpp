@@ -56,6 +56,7 @@ class NullDevice final : public Device {
   void copy(const Allocation&, std::int64_t, const Allocation&, std::int64_t, std::int64_t) override {}
   void synchronize() override {}
   std::unique_ptr<Module> compile(const Graph& lir) override { return std::make_unique<NullModule>(lir); }
+  bool computes() const override { return false; }
 
  private:
   Target target_;
@@ -66,6 +67,6 @@ std::shared_ptr<Device> open() { return std::make_shared<NullDevice>(); }
 
 }  // namespace
 
-extern const BackendEntry null_backend{"null", available, open, "nothing runs; plans are checked"};
+extern const BackendEntry null_backend{"null", available, open, "nothing runs; plans are checked", true};
 
 }  // namespace rlx::runtime

@@ -49,6 +49,6 @@ std::shared_ptr<Device> open() { return std::make_shared<ReferenceDevice>(); }
 
 }  // namespace
 
-extern const BackendEntry reference_backend{"reference", available, open, "host references of every operator"};
+extern const BackendEntry reference_backend{"reference", available, open, "host references of every operator", true};
 
 }  // namespace rlx::runtime

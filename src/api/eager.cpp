@@ -13,9 +13,10 @@ namespace rlx {
 std::string default_device() {
   if (const char* name = std::getenv("RLX_DEVICE"); name && *name) return name;
   static const std::string found = [] {
-    for (const runtime::BackendEntry* b : runtime::backends())
-      if (b->name != "reference" && b->name != "null" && b->availability().available) return std::string(b->name);
-    return std::string("reference");
+    const std::span<const runtime::BackendEntry* const> all = runtime::backends();
+    for (const runtime::BackendEntry* b : all)
+      if (!b->for_tests && b->availability().available) return std::string(b->name);
+    return std::string(all.front()->name);  // The host references, which are always there.
   }();
   return found;
 }

@@ -333,7 +333,7 @@ TEST_P(CpuFusedCalls, OneStepWithTheBitsOfSeveral) {
 INSTANTIATE_TEST_SUITE_P(Cases, CpuFusedCalls, ::testing::Range<std::size_t>(0, fused_cases().size()),
                          [](const auto& i) { return std::string(fused_cases()[i.param].name); });
 
-// The state is an operand of the product: what the kernel writes must not be its memory while the call runs.
+// Checked mode says which index is out of range, which a kernel inside a call cannot.
 TEST(CpuFusedCallsChecked, IndicesStayAStepOfTheirOwn) {
   const runtime::Catalog catalog = make_catalog();
   Graph g("rows");

@@ -59,7 +59,7 @@ Summary run(const runtime::Catalog& catalog, const Options& options) {
   Summary s{options.device};
   for (std::string_view rung : ladder()) s.rungs.push_back({std::string(rung), {}});
   Collector out(s, options, registry);
-  if (options.filter.empty() && options.device != "null") check_memory(*device, out);
+  if (options.filter.empty() && device->computes()) check_memory(*device, out);
   for (std::size_t k = 0; k < ops.size(); ++k) {
     if (options.progress) options.progress({ops[k]->name(), k, ops.size()});
     const std::vector<Instance> instances = instances_of(*ops[k], out);

@@ -27,7 +27,7 @@ void check_values(std::span<const Expected> expected, const std::shared_ptr<runt
   std::vector<const Instance*> instances;
   for (const Expected& e : expected) instances.push_back(e.instance);
   const std::vector<DeviceRun> runs = run_on_device(instances, device, catalog, out.options().compile);
-  if (name == "null") {
+  if (!device->computes()) {
     for (std::size_t k = 0; k < runs.size(); ++k)
       out.add(case_of(*instances[k], "plan", name), runs[k].outcome, runs[k].reason);
     return;

@@ -94,6 +94,8 @@ class Device {
   virtual void synchronize() = 0;
   /// Compiles every lir.kernel of a planned LIR program. Throws DeviceError with the compiler's log.
   virtual std::unique_ptr<Module> compile(const Graph& lir) = 0;
+  /// Whether kernels run: otherwise they are compiled and checked, and what is read back is zero.
+  virtual bool computes() const { return true; }
 };
 
 /// One entry a backend; the generated list of backends holds them in order.
@@ -103,6 +105,7 @@ struct BackendEntry {
   /// Throws DeviceError when it is not available.
   std::shared_ptr<Device> (*open)();
   std::string_view proves;  ///< What executes it and what that proves: a line of `rlx devices`.
+  bool for_tests = false;   ///< Used by who names it: never the default beside another that is available.
 };
 
 }  // namespace rlx::runtime
