@@ -77,8 +77,6 @@ TEST(Camera, Refusals) {
   expect_error<ArgumentError>([&] { check(c); }, "camera 7 (PINHOLE): 3 parameters, expected 4");
   c.parameters = {0, 1, 5, 5};
   expect_error<ArgumentError>([&] { Lens{c}; }, "a focal length must be positive");
-  c.parameters[0] = 1e-300;
-  expect_error<ArgumentError>([&] { Lens{c}; }, "the intrinsics are singular");
   c.parameters = {1, 1, std::numeric_limits<double>::infinity(), 5};
   expect_error<ArgumentError>([&] { check(c); }, "not finite");
   for (const std::vector<double>& singular :
