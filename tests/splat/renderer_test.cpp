@@ -99,7 +99,7 @@ TEST(Renderer, BadInputIsRefused) {
   for (const double x : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     formats::GaussianCloud c = ball(1);
     c.means.set_f64(1, x);
-    refused([&] { Renderer draw(c); }, "1 of 1 Gaussians have a NaN or an infinity");
+    refused([&] { Renderer draw(c); }, "Gaussian 0 of 1 has a NaN or an infinity in its ");
     formats::Camera singular = camera;
     singular.parameters[0] = x;
     refused([&] { Renderer(ball(1))(singular, look_at({0, 0, -3}, {0, 0, 0})); }, "a parameter is not finite");
