@@ -5,6 +5,7 @@
 #include <rlx/ir/text.hpp>
 #include <rlx/runtime/backends.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <unordered_map>
@@ -45,20 +46,21 @@ std::shared_ptr<const CompiledProgram> cached_program(const Graph& g) {
 }  // namespace
 
 CompiledProgram::CompiledProgram(const std::string& device, const Graph& g, const CompileOptions& options)
-    : device_(runtime::open_device(device)), executable_([&] {
+    : device_(runtime::open_device(device)),
+      executable_([&] {
         const CatalogLock lock(catalog_mutex());
         return runtime::Executable(device_, g, default_catalog(), options);
-      }()) {}
+      }()),
+      looks_up_(device_->target().interprets ||
+                std::ranges::any_of(report().steps, [](const StepRow& s) { return s.kind == "size point"; })) {}
 
 HostValues CompiledProgram::run(const HostValues& arguments) const {
-  if (!device_->target().interprets) return executable_.run(arguments);
-  const CatalogLock lock(catalog_mutex());  // The interpreter looks operators up as it goes.
+  const CatalogLock lock = looks_up_ ? CatalogLock(catalog_mutex()) : CatalogLock();
   return executable_.run(arguments);
 }
 
 HostValues CompiledProgram::run_donating(HostValues& arguments) const {
-  if (!device_->target().interprets) return executable_.run_donating(arguments);
-  const CatalogLock lock(catalog_mutex());
+  const CatalogLock lock = looks_up_ ? CatalogLock(catalog_mutex()) : CatalogLock();
   return executable_.run_donating(arguments);
 }
 

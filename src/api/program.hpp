@@ -17,6 +17,9 @@ class CompiledProgram {
  private:
   std::shared_ptr<runtime::Device> device_;
   runtime::Executable executable_;
+  /// Whether calls look operators up, and so must not meet one being added: the interpreter does as it goes, and a
+  /// program with a size point where it compiles what follows for a size that is new.
+  bool looks_up_;
 };
 
 }  // namespace rlx::detail

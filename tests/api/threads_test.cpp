@@ -1,6 +1,8 @@
 // Programs and compiled functions that several threads use at once. The thread sanitizer's preset runs this area.
 #include "catalog.hpp"
 
+#include <rlx/catalog.hpp>
+#include <rlx/ir/op_def.hpp>
 #include <rlx/ops/build.hpp>
 #include <rlx/rlx.hpp>
 #include <rlx/runtime/backends.hpp>
@@ -9,6 +11,8 @@
 #include <gtest/gtest.h>
 
 #include <barrier>
+#include <deque>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -84,6 +88,45 @@ TEST(CompiledFunctions, OfTheirOwnAreMadeByTwoThreadsAtOnce) {
       EXPECT_EQ(f(Tensor::from({1.0, 2.0})).item(), 5 + 2 * t);
       const Tensor y = Tensor::from({1.0, 2.0}) * 3.0 + t;  // Eager calls share the process' programs.
       EXPECT_EQ(sum(y).item(), 9 + 2 * t);
+    }
+  });
+}
+
+/// A family of one operator, of another name each time.
+void add_another(runtime::Catalog& catalog) {
+  static auto& names = *new std::deque<std::string>;
+  static auto& definitions = *new std::deque<OpDef<NoAttributes>>;
+  static constexpr Operand operand[] = {{"x", floating}};
+  definitions.push_back(
+      {.name = std::string_view(names.emplace_back("threads.same" + std::to_string(names.size()))),
+       .doc = "x.",
+       .operands = operand,
+       .constraints = {},
+       .infer = [](const NoAttributes&, const Signature& s) -> Types { return {s.types[0]}; },
+       .meaning = Composite<NoAttributes>{[](Builder&, const NoAttributes&, ValuesIn x) { return Values{x[0]}; }},
+       .vjp = Derived{},
+       .jvp = Derived{},
+       .batch = Derived{},
+       .shard = Derived{},
+       .cost = Derived{},
+       .samples = [] { return std::vector<Sample<NoAttributes>>{}; }});
+  catalog.operators.add(definitions.back());
+}
+
+// A count that is new is compiled for in the call, which looks operators up while the other thread adds some.
+TEST(CompiledFunctions, MeetSizesWhileFamiliesAreAdded) {
+  constexpr int sizes = 12;
+  const auto f = jit([](const Tensor& x) { return sum(compress(x, x > 0)); });
+  const auto ones = [](int count) {
+    HostTensor x(DType::f64, {1 << sizes});
+    for (int i = 0; i < count; ++i) x.set_f64(i, 1);
+    return Tensor(x);
+  };
+  ASSERT_EQ(f(ones(1)).item(), 1);
+  at_once([&](int t) {
+    for (int k = 1; k <= sizes; ++k) {
+      if (t == 1) extend_default_catalog("threads" + std::to_string(k), add_another);
+      else EXPECT_EQ(f(ones(1 << k)).item(), 1 << k);
     }
   });
 }
