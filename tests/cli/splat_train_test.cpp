@@ -63,7 +63,7 @@ TEST(SplatTrain, ARunThatIsKilledGoesOnToTheSameScene) {
                                       "--refine-from", "10",  "--refine-every", "30"};
   ASSERT_EQ(rlx(train(folder, "whole", more)).status, 0);
   auto killed = train(folder, "killed", more);
-  std::string command = quoted(RLX_PROGRAM);
+  std::string command = quoted(places::program());
   for (const std::string& a : killed) command += " " + quoted(a);
   command += " >/dev/null 2>&1 & run=$!; while ! [ -e " + quoted(folder / "killed/checkpoint.h5") +
              " ]; do kill -0 $run || exit 1; done; kill -KILL $run; wait $run; [ $? = 137 ]";

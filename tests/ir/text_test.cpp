@@ -287,9 +287,9 @@ TEST(Text, RefusesOtherOrdersAndQuantizedElements) {
                                                        {"f32[2]{scales=(0.5),zero_points=(1)}", "plain elements"}};
   for (const auto& [type, expected] : types) {
     const std::string head = "rlx 1\ngraph main(%x: " + type + ") {\n";
-    EXPECT_NO_THROW(parse(head + "return %x }", ops()));
+    EXPECT_NO_THROW(parse(head + "return %x }", text_registry()));
     try {
-      parse(head + "%y = toy.neg(%x) : " + type + " return %y }", ops());
+      parse(head + "%y = toy.neg(%x) : " + type + " return %y }", text_registry());
       ADD_FAILURE() << "accepted: " << type;
     } catch (const VerifyError& e) {
       EXPECT_EQ(e.constraint(), "kind");

@@ -107,7 +107,7 @@ TEST(Verify, RefusesWhatBreaksARule) {
 TEST(Verify, BuffersBelongToLir) {
   const Broken input{"level", "input %1 is a buffer, f32[2]@device",
                      [](Graph& g) { g.set_type(1, TensorType{DType::f32, {2}, Space::device}); }};
-  for (Level l : {Level::hir, Level::mir}) expect_refusal(input, parse(good, ops()), l);
+  for (Level l : {Level::hir, Level::mir}) expect_refusal(input, parse(good, verify_registry()), l);
 }
 
 TEST(Verify, RegionsAreClosedBelowLir) {
