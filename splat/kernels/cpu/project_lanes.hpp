@@ -180,15 +180,20 @@ struct Pulled {
   Pulled(const ProjectCamera& k, const Gaussians& g, const Seen<Dual>& p, const Floats* to_means, Floats to_depth,
          const Floats* to_conic, Floats to_compensation) {
     const Floats inverse = 1.0f / p.det, sharp = p.sharp_det();
-    const Floats conic[3] = {p.yy * inverse, -p.xy * inverse, p.xx * inverse};
-    // Of the variances after and before the blur, by the conic and by the root of the quotient of determinants.
+    // By the variances after the blur: the derivative of an inverse is -K dM K, in which no digits cancel as they do in
+    // that of cofactors over a determinant.
+    const Floats kx = p.yy * inverse, kxy = -p.xy * inverse, ky = p.xx * inverse;
+    Floats to_xx = -(to_conic[0] * kx * kx + to_conic[1] * kx * kxy + to_conic[2] * kxy * kxy);
+    Floats to_yy = -(to_conic[0] * kxy * kxy + to_conic[1] * kxy * ky + to_conic[2] * ky * ky);
+    Floats to_xy =
+        -(2.0f * to_conic[0] * kx * kxy + to_conic[1] * (kx * ky + kxy * kxy) + 2.0f * to_conic[2] * kxy * ky);
+    // By the factor, the root of the quotient of the determinants before and after.
     const Mask some = less(Floats{}, sharp);
-    const Floats factor = root(keep(some, sharp * inverse));
-    const Floats to_sharp = keep(some, 0.5f * to_compensation * factor / choose(some, sharp, all(1.0f)));
-    const Floats to_det = -inverse * (dot(to_conic, conic) + 0.5f * to_compensation * factor);
-    const Floats to_xx = to_conic[2] * inverse + to_det * p.yy + to_sharp * p.sharp_yy;
-    const Floats to_yy = to_conic[0] * inverse + to_det * p.xx + to_sharp * p.sharp_xx;
-    const Floats to_xy = -to_conic[1] * inverse - 2.0f * p.xy * (to_det + to_sharp);
+    const Floats half = 0.5f * to_compensation * root(keep(some, sharp * inverse));
+    const Floats to_sharp = keep(some, half / choose(some, sharp, all(1.0f)));
+    to_xx += to_sharp * p.sharp_yy - half * kx;
+    to_yy += to_sharp * p.sharp_xx - half * ky;
+    to_xy -= 2.0f * (to_sharp * p.xy + half * kxy);
     constexpr int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
     for (int e = 0; e < 6; ++e) {
       const int i = row[e], j = column[e];
