@@ -64,10 +64,10 @@ struct Call {
   std::vector<HostTensor> in;
   Results expected;
 };
-/// Runs everywhere, by one program a device; every result must have as many elements as expected, each within 1e-12 of
-/// its size (sums of a few f64 in another order).
-inline void expect_everywhere(const Graph& g, const std::vector<Call>& calls) {
-  for (const std::string& device : devices())
+/// By one program a device; every result must have as many elements as expected, each within 1e-12 of its size (sums of
+/// a few f64 in another order).
+inline void expect_on(const std::vector<std::string>& on, const Graph& g, const std::vector<Call>& calls) {
+  for (const std::string& device : on)
     for (const bool checked : {false, true}) {
       const runtime::Executable e(runtime::open_device(device), g, catalog(), {.checked = checked});
       for (std::size_t c = 0; c < calls.size(); ++c) {
@@ -87,9 +87,13 @@ inline void expect_everywhere(const Graph& g, const std::vector<Call>& calls) {
       }
     }
 }
+inline void expect_everywhere(const Graph& g, const std::vector<Call>& calls) { expect_on(devices(), g, calls); }
 inline void expect_everywhere(const Graph& g, const std::vector<HostTensor>& in, const Results& expected) {
   expect_everywhere(g, {{in, expected}});
 }
+
+/// Where compilation takes no time to speak of; what is tested so is no device's business.
+inline const std::vector<std::string> quick_devices{"reference", "cpu"};
 
 inline Dim size(const char* name = "k") { return Dim::symbol(name); }
 

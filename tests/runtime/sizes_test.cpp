@@ -214,8 +214,9 @@ TEST(Sizes, RegionsMayShareAName) {
     out.push_back(ops::nonzero(ops::slice_axis(v[1], 0, 0, 5), size()));
     return out;
   });
-  expect_everywhere(g, {call(true, {0, 1, 1, 0, 1, 1, 1, 1}), call(false, {0, 1, 1, 0, 1, 1, 1, 1}),
-                        call(false, Flags(8, true)), call(true, Flags(8))});
+  expect_on(quick_devices, g,
+            {call(true, {0, 1, 1, 0, 1, 1, 1, 1}), call(false, {0, 1, 1, 0, 1, 1, 1, 1}), call(false, Flags(8, true)),
+             call(true, Flags(8))});
 }
 
 // Tile binning as in Gaussian splatting: each splat covers some tiles; the pairs are sorted by (tile, depth), and each
