@@ -10,6 +10,7 @@
 // Arguments: Matrix Market files of real square matrices. Without them: those of $RLX_SHARED/data/matrices and, where
 // it is set, of the folder $RLX_MATRICES (shared/data/get_matrices.sh makes it) that are large enough to be timed.
 #include "benchmarks/bench.hpp"
+#include "benchmarks/lu_libraries.hpp"
 #include "linalg/csc_matrix.hpp"
 #include "linalg/kernels/cpu/equilibrate.hpp"
 #include "linalg/kernels/cpu/refine.hpp"
@@ -20,9 +21,6 @@
 #include <rlx/ir/error.hpp>
 #include <rlx/linalg/linalg.hpp>
 
-#include <klu.h>
-#include <umfpack.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -32,8 +30,6 @@
 #include <string>
 #include <vector>
 
-extern "C" void dlacn2_(const int* n, double* v, double* x, int* isgn, double* est, int* kase, int* isave);
-
 using namespace rlx;
 namespace fs = std::filesystem;
 
@@ -41,133 +37,22 @@ namespace {
 
 constexpr double no_goal = 0;
 
-/// By rows; of the transpose, by columns.
-struct Matrix {
-  std::int32_t rows = 0;
-  std::vector<std::int32_t> offsets, columns;
-  std::vector<double> values;
-  linalg::CsrView<double> view() const { return {rows, rows, offsets, columns, values}; }
-};
-
-Matrix read(const fs::path& file) {
+bench::Matrix read(const fs::path& file) {
   const formats::CsrMatrix m = formats::read_matrix_market_csr(file.string());
   const auto values = m.values.as<double>();
-  Matrix a{static_cast<std::int32_t>(m.rows), {}, {}, {values.begin(), values.end()}};
+  bench::Matrix a{static_cast<std::int32_t>(m.rows), {}, {}, {values.begin(), values.end()}};
   a.offsets.assign(m.row_offsets.begin(), m.row_offsets.end());
   a.columns.assign(m.columns.begin(), m.columns.end());
   return a;
 }
 
-/// As compressed columns, which is what the libraries take.
-Matrix transposed(const Matrix& a) {
-  Matrix t{a.rows, std::vector<std::int32_t>(a.offsets.size()), std::vector<std::int32_t>(a.columns.size()),
-           std::vector<double>(a.values.size())};
-  const auto at = [](std::int32_t i) { return static_cast<std::size_t>(i); };
-  for (const std::int32_t j : a.columns) ++t.offsets[at(j + 1)];
-  for (std::int32_t j = 0; j < a.rows; ++j) t.offsets[at(j + 1)] += t.offsets[at(j)];
-  std::vector<std::int32_t> next = t.offsets;
-  for (std::int32_t i = 0; i < a.rows; ++i)
-    for (std::int32_t k = a.offsets[at(i)]; k < a.offsets[at(i + 1)]; ++k) {
-      const std::int32_t to = next[at(a.columns[at(k)])]++;
-      t.columns[at(to)] = i;
-      t.values[at(to)] = a.values[at(k)];
-    }
-  return t;
-}
-
-struct Umfpack {
-  const Matrix& a;
-  double control[UMFPACK_CONTROL]{}, without_refinement[UMFPACK_CONTROL]{};
-  void *symbolic = nullptr, *numeric = nullptr;
-  explicit Umfpack(const Matrix& columns) : a(columns) {
-    umfpack_di_defaults(control);
-    umfpack_di_defaults(without_refinement);
-    without_refinement[UMFPACK_IRSTEP] = 0;
-  }
-  ~Umfpack() { clear(); }
-  void clear() {
-    umfpack_di_free_symbolic(&symbolic);
-    umfpack_di_free_numeric(&numeric);
-  }
-  void analyse() {
-    clear();
-    umfpack_di_symbolic(a.rows, a.rows, a.offsets.data(), a.columns.data(), a.values.data(), &symbolic, control,
-                        nullptr);
-  }
-  void factor() {
-    umfpack_di_free_numeric(&numeric);
-    umfpack_di_numeric(a.offsets.data(), a.columns.data(), a.values.data(), symbolic, &numeric, control, nullptr);
-  }
-  void solve(const std::vector<double>& b, std::vector<double>& x) {
-    umfpack_di_solve(UMFPACK_A, a.offsets.data(), a.columns.data(), a.values.data(), x.data(), b.data(), numeric,
-                     control, nullptr);
-  }
-  double reciprocal_condition() {
-    double norm = 0, inverse = 0;
-    const auto at = [](std::int32_t i) { return static_cast<std::size_t>(i); };
-    for (std::int32_t j = 0; j < a.rows; ++j) {
-      double sum = 0;
-      for (std::int32_t k = a.offsets[at(j)]; k < a.offsets[at(j + 1)]; ++k) sum += std::abs(a.values[at(k)]);
-      norm = std::max(norm, sum);
-    }
-    std::vector<double> v(at(a.rows)), x(at(a.rows)), b;
-    std::vector<int> signs(at(a.rows));
-    int what = 0, state[3];
-    for (;;) {
-      dlacn2_(&a.rows, v.data(), x.data(), signs.data(), &inverse, &what, state);
-      if (what == 0) return 1 / (norm * inverse);
-      b = x;
-      umfpack_di_solve(what == 1 ? UMFPACK_A : UMFPACK_Aat, a.offsets.data(), a.columns.data(), a.values.data(),
-                       x.data(), b.data(), numeric, without_refinement, nullptr);
-    }
-  }
-};
-
-struct Klu {
-  Matrix a;  // KLU's prototypes are not const
-  klu_common common{};
-  klu_symbolic* symbolic = nullptr;
-  klu_numeric* numeric = nullptr;
-  explicit Klu(const Matrix& columns) : a(columns) { klu_defaults(&common); }
-  ~Klu() { clear(); }
-  void clear() {
-    klu_free_numeric(&numeric, &common);
-    klu_free_symbolic(&symbolic, &common);
-  }
-  void analyse() {
-    clear();
-    symbolic = klu_analyze(a.rows, a.offsets.data(), a.columns.data(), &common);
-  }
-  void factor() {
-    klu_free_numeric(&numeric, &common);
-    numeric = klu_factor(a.offsets.data(), a.columns.data(), a.values.data(), symbolic, &common);
-  }
-  void refactor() { klu_refactor(a.offsets.data(), a.columns.data(), a.values.data(), symbolic, numeric, &common); }
-  void solve(const std::vector<double>& b, std::vector<double>& x) {
-    x = b;
-    klu_solve(symbolic, numeric, a.rows, 1, x.data(), &common);
-  }
-  void estimate_condition() { klu_condest(a.offsets.data(), a.values.data(), symbolic, numeric, &common); }
-  void refine(const std::vector<double>& b, std::vector<double>& x) {
-    std::vector<double> r = b;
-    const auto at = [](std::int32_t i) { return static_cast<std::size_t>(i); };
-    for (std::int32_t j = 0; j < a.rows; ++j)
-      for (std::int32_t k = a.offsets[at(j)]; k < a.offsets[at(j + 1)]; ++k)
-        r[at(a.columns[at(k)])] -= a.values[at(k)] * x[at(j)];
-    klu_solve(symbolic, numeric, a.rows, 1, r.data(), &common);
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] += r[i];
-  }
-  /// KLU has no dense kernels: above this its factors would take minutes.
-  bool affordable() const { return symbolic && symbolic->est_flops < 2e9; }
-};
-
 /// Everything that is measured about one matrix.
 class Case {
  public:
-  Case(const std::string& name, const Matrix& a)
+  Case(const std::string& name, const bench::Matrix& a)
       : name_(name),
         a_(a),
-        columns_(transposed(a)),
+        columns_(bench::transposed(a)),
         umfpack_(columns_),
         klu_(columns_),
         b_(a.values.empty() ? 0 : static_cast<std::size_t>(a.rows)),
@@ -303,10 +188,10 @@ class Case {
   int repeats() const { return a_.values.size() > 500000 ? 3 : a_.values.size() > 100000 ? 7 : 25; }
 
   std::string name_;
-  const Matrix& a_;
-  Matrix columns_;
-  Umfpack umfpack_;
-  Klu klu_;
+  const bench::Matrix& a_;
+  bench::Matrix columns_;
+  bench::Umfpack umfpack_;
+  bench::Klu klu_;
   std::vector<double> b_, x_;
   bool with_klu_ = false;
   linalg::SolverOptions options_{.method = linalg::SolveMethod::lu};
@@ -339,7 +224,7 @@ int main(int argc, char** argv) {
   if (files.empty()) files = default_files();
   for (const fs::path& file : files)
     bench::add(file.stem(), [file] {
-      const Matrix a = read(file);
+      const bench::Matrix a = read(file);
       Case(file.stem(), a).measure();
     });
   argv[given - 1] = argv[0];

@@ -51,7 +51,8 @@ HostTensor zeros(const Type& t, double value = 0) {
 /// A compiled graph and its arguments; its results are used again.
 class Run {
  public:
-  Run(const Graph& g, HostValues in) : arguments_(std::move(in)), program_(runtime::open_device("cpu"), g, catalog()) {}
+  Run(const Graph& g, HostValues in, const CompileOptions& options = {})
+      : arguments_(std::move(in)), program_(runtime::open_device("cpu"), g, catalog(), options) {}
   void operator()() { out_ = program_.run(arguments_, std::move(out_)); }
   const HostTensor& out(std::size_t i) const { return std::get<HostTensor>(out_[i]); }
 
@@ -71,13 +72,13 @@ Graph graph_of(const HostValues& in, const std::function<Values(ValuesIn)>& f) {
 }
 
 /// The pullback of a graph's float outputs with cotangents of 1, all at once.
-Run gradient(const Graph& g, HostValues in, std::vector<bool> wanted) {
+Run gradient(const Graph& g, HostValues in, std::vector<bool> wanted, const CompileOptions& options = {}) {
   std::vector<bool> given;
   for (const ValueId v : g.outputs()) {
     given.push_back(is_floating(std::get<TensorType>(g.type(v)).dtype));
     if (given.back()) in.push_back(zeros(g.type(v), 1));
   }
-  return Run(transform::vjp(g, catalog().operators, {std::move(wanted), given, false}), std::move(in));
+  return Run(transform::vjp(g, catalog().operators, {std::move(wanted), given, false}), std::move(in), options);
 }
 
 struct Scene {
@@ -203,8 +204,9 @@ void memory(const std::string& file) {
   bench::row("1.1M at 1920 x 1080, forward and backward: peak", gib, 3, "GiB", 3 / gib, 1);
 }
 
-/// Each stage by itself, as a share of the sum of its direction.
-void render_stages(const std::string& scene, const Scene& s) {
+/// Each stage by itself, as a share of the sum of its direction; where `compared`, those that work on Gaussians also
+/// beside their common-IR form.
+void render_stages(const std::string& scene, const Scene& s, bool compared) {
   const splat::ProjectAttrs camera{.width = s.width, .height = s.height};
   const splat::RasterizeAttrs raster{.width = s.width, .height = s.height};
   const auto projected = [&](ValuesIn v) -> Values {
@@ -245,8 +247,9 @@ void render_stages(const std::string& scene, const Scene& s) {
     pull_in.push_back(v);
   Run pull(graph_of(pull_in, [&](ValuesIn v) { return v[0].builder->emit("splat.rasterize_gradient", v, raster); }),
            pull_in);
-  Run project_back = gradient(project_graph, s.in, {true, true, true, false, false, false, false}),
-      colour_back = gradient(colour_graph, colour_in, {true, true});
+  const std::vector<bool> shapes{true, true, true, false, false, false, false}, both_wanted{true, true};
+  Run project_back = gradient(project_graph, s.in, shapes),
+      colour_back = gradient(colour_graph, colour_in, both_wanted);
 
   const std::vector<std::pair<std::string, std::function<void()>>> stages{
       {"project", [&] { project(); }},
@@ -265,6 +268,19 @@ void render_stages(const std::string& scene, const Scene& s) {
   for (std::size_t i = 0; i < t.size(); ++i)
     bench::row(name + stages[i].first, t[i] * 1e3, (i < 5 ? forward : both) * 1e3, "ms, of",
                t[i] / (i < 5 ? forward : both), 0);
+  if (!compared) return;
+  const CompileOptions decomposed{.preference = Preference::force_common};
+  Run project_common(project_graph, s.in, decomposed), colour_common(colour_graph, colour_in, decomposed),
+      project_back_common = gradient(project_graph, s.in, shapes, decomposed),
+      colour_back_common = gradient(colour_graph, colour_in, both_wanted, decomposed);
+  const std::vector<std::function<void()>> common{[&] { project_common(); }, [&] { colour_common(); },
+                                                  [&] { project_back_common(); }, [&] { colour_back_common(); }};
+  const std::size_t kernels[] = {0, 1, 6, 7};  // Their places among the stages.
+  for (std::size_t i = 0; i < common.size(); ++i) {
+    const bench::Pair side = bench::alternating_seconds(5, stages[kernels[i]].second, common[i]);
+    bench::row(scene + on_threads() + ", " + stages[kernels[i]].first + " beside common IR", side.first * 1e3,
+               side.second * 1e3, "ms", side.second / side.first, 1);
+  }
 }
 
 void similarity(const Scene& s) {
@@ -290,7 +306,7 @@ void whole_and_stages(const std::string& name, const Scene& s, const std::string
   for (const int threads : std::set<int>{1, most}) {
     setenv("RLX_THREADS", std::to_string(threads).c_str(), 1);
     whole(name, s, threads == most && name == measured_scene, shared);
-    render_stages(name, s);
+    render_stages(name, s, threads == most && name == measured_scene);
   }
 }
 

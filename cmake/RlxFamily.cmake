@@ -2,13 +2,17 @@
 # the same as a static library for tests. Public headers lie in include/, operators in ops/ with ops/common.hpp,
 # other sources beside it and in the folders named. Each folder
 # kernels/<device>/ whose device is on calls
-#   rlx_family_kernels(<name> <device> SOURCES file... [PRIVATE lib...])
-# and defines `extern const DeviceKernels <device>_kernels` of <name>/device_kernels.hpp. The list that device_kernels()
+#   rlx_family_kernels(<name> <device> [EXCLUDE regex...] [PRIVATE lib...])
+# for its sources, but for those that EXCLUDE matches, and defines `extern const DeviceKernels <device>_kernels` of <name>/device_kernels.hpp. The list that device_kernels()
 # returns is generated here, so that no other file of a family names a device.
 function(rlx_family_kernels family device)
-  cmake_parse_arguments(arg "" "" "SOURCES;PRIVATE" ${ARGN})
+  cmake_parse_arguments(arg "" "" "EXCLUDE;PRIVATE" ${ARGN})
   set(target rlx_${family}_kernels_${device})
-  add_library(${target} OBJECT ${arg_SOURCES})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  foreach(pattern IN LISTS arg_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX "${pattern}")
+  endforeach()
+  add_library(${target} OBJECT ${sources})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${family}/include
     $<TARGET_PROPERTY:rlx,INTERFACE_INCLUDE_DIRECTORIES>)
   target_link_libraries(${target} PRIVATE ${arg_PRIVATE})

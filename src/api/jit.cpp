@@ -10,15 +10,6 @@ namespace rlx::detail {
 
 namespace {
 
-/// One signature.
-struct Entry {
-  HostValues captured;
-  std::vector<std::size_t> donates;  // Arguments.
-  JitCache::Structure structure;
-  Graph graph;
-  CompiledProgram program;
-};
-
 CompileOptions compile_options(const JitOptions& o) {
   CompileOptions c;
   c.preference = o.policy;
@@ -33,6 +24,14 @@ CompileOptions compile_options(const JitOptions& o) {
 
 class JitCache::Impl {
  public:
+  /// One signature.
+  struct Entry {
+    HostValues captured;
+    std::vector<std::size_t> donates;  // Arguments.
+    Structure structure;
+    Graph graph;
+    CompiledProgram program;
+  };
   using EntryPointer = std::shared_ptr<const Entry>;
 
   explicit Impl(JitOptions options) : options_(std::move(options)), entries_(options_.kept_signatures) {

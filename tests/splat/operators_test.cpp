@@ -150,7 +150,9 @@ TEST(ProjectGradient, WhatIsCulledLeaksNothing) {
         for (std::int64_t i = 0; i < ones.numel(); ++i) ones.set_f64(i, 1);
         in.push_back(ones);
       }
-      for (const bool lens : {true, false}) {  // With the gradient to intrinsics there is no kernel.
+      // With the gradient to intrinsics there is no kernel.
+      const bool has_kernel = t == DType::f32 && model != CameraModel::fisheye;
+      for (const bool lens : has_kernel ? std::vector{true, false} : std::vector{true}) {
         const Graph g =
             transform::vjp(f, catalog().operators, {{true, true, true, lens}, {false, true, true, true, true}, false});
         const auto gradients = run(g, in);

@@ -90,45 +90,43 @@ inline void times(const Floats* s, const Floats* t, Floats* out) {
   out[2] = s[2] * t[0] + s[4] * t[1] + s[5] * t[2];
 }
 
-template <class N>
-N coordinate(Mask ahead, Floats x, int axis) {
-  N out;
-  set(out, axis == 2 ? choose(ahead, x, all(1.0f)) : keep(ahead, x));
-  if constexpr (requires { out.x; }) (axis == 0 ? out.x : axis == 1 ? out.y : out.z) = all(1.0f);
-  return out;
-}
+/// Means in the frame of a camera; what is not ahead of it is at (0, 0, 1).
+struct CameraPoint {
+  Mask ahead;
+  Floats p[3];
+  CameraPoint(const ProjectArrays& a, const ProjectCamera& k, const Gaussians& g) {
+    for (int i = 0; i < 3; ++i)
+      p[i] = k.rotation[3 * i] * g.mean[0] + k.rotation[3 * i + 1] * g.mean[1] + k.rotation[3 * i + 2] * g.mean[2] +
+             k.translation[i];
+    ahead = both(both(g.usable, both(bounded(p[0], a.limit), bounded(p[1], a.limit))),
+                 both(at_most(all(a.near), p[2]), at_most(p[2], all(a.far))));
+    for (int i = 0; i < 3; ++i) p[i] = choose(ahead, p[i], all(i == 2 ? 1.0f : 0.0f));
+  }
+  /// One of them as a number, whose own derivative is 1.
+  template <class N>
+  N coordinate(int axis) const {
+    N out;
+    set(out, p[axis]);
+    if constexpr (requires { out.x; }) (axis == 0 ? out.x : axis == 1 ? out.y : out.z) = all(1.0f);
+    return out;
+  }
+};
 
 /// Gaussians in the image of a camera, and what leads there.
 template <class N>
 struct Seen {
   Mask visible;
-  N x, y, z;
+  Floats depth;
   Axis<N> u, v;
   Floats t[3], s[3];                                   // The rows of the Jacobian times the rotation,
   Floats st[3], ss[3];                                 // and the covariance times them.
   Floats sharp_xx, sharp_yy, xx, xy, yy, det, rx, ry;  // sharp: before the blur.
 
-  static Mask ahead(const ProjectArrays& a, const Gaussians& g, const Floats* p) {
-    return both(both(g.usable, both(bounded(p[0], a.limit), bounded(p[1], a.limit))),
-                both(at_most(all(a.near), p[2]), at_most(p[2], all(a.far))));
-  }
-  struct Point {
-    Mask ahead;
-    Floats p[3];
-    Point(const ProjectArrays& a, const ProjectCamera& k, const Gaussians& g) {
-      for (int i = 0; i < 3; ++i)
-        p[i] = k.rotation[3 * i] * g.mean[0] + k.rotation[3 * i + 1] * g.mean[1] + k.rotation[3 * i + 2] * g.mean[2] +
-               k.translation[i];
-      ahead = Seen::ahead(a, g, p);
-    }
-  };
-  Seen(const ProjectArrays& a, const ProjectCamera& k, const Gaussians& g) : Seen(a, k, g, Point(a, k, g)) {}
-  Seen(const ProjectArrays& a, const ProjectCamera& k, const Gaussians& g, const Point& at)
-      : x(coordinate<N>(at.ahead, at.p[0], 0)),
-        y(coordinate<N>(at.ahead, at.p[1], 1)),
-        z(coordinate<N>(at.ahead, at.p[2], 2)),
-        u(a, x, z, k.fx, k.cx, a.width),
-        v(a, y, z, k.fy, k.cy, a.height) {
+  Seen(const ProjectArrays& a, const ProjectCamera& k, const Gaussians& g) : Seen(a, k, g, CameraPoint(a, k, g)) {}
+  Seen(const ProjectArrays& a, const ProjectCamera& k, const Gaussians& g, const CameraPoint& at)
+      : depth(at.p[2]),
+        u(a, at.coordinate<N>(0), at.coordinate<N>(2), k.fx, k.cx, a.width),
+        v(a, at.coordinate<N>(1), at.coordinate<N>(2), k.fy, k.cy, a.height) {
     for (int j = 0; j < 3; ++j) {
       t[j] = value(u.across) * k.rotation[j] + value(u.along) * k.rotation[6 + j];
       s[j] = value(v.across) * k.rotation[3 + j] + value(v.along) * k.rotation[6 + j];
@@ -159,7 +157,7 @@ void forward(const ProjectArrays& a, std::int64_t begin, std::int64_t end, const
       const std::int64_t at = a.images[view] * a.n + first;
       const Floats inverse = 1.0f / p.det, sharp = p.sharp_det();
       const auto seen = [&](Floats x) { return keep(p.visible, x); };
-      const Floats means[2] = {seen(p.u.at.v), seen(p.v.at.v)}, depths[1] = {seen(p.z.v)};
+      const Floats means[2] = {seen(p.u.at.v), seen(p.v.at.v)}, depths[1] = {seen(p.depth)};
       const Floats conics[3] = {seen(p.yy * inverse), seen(-p.xy * inverse), seen(p.xx * inverse)};
       const Floats compensations[1] = {root(keep(less(Floats{}, sharp), sharp * inverse))};
       scatter<2>(means, count, r.means + 2 * at);
@@ -182,15 +180,20 @@ struct Pulled {
   Pulled(const ProjectCamera& k, const Gaussians& g, const Seen<Dual>& p, const Floats* to_means, Floats to_depth,
          const Floats* to_conic, Floats to_compensation) {
     const Floats inverse = 1.0f / p.det, sharp = p.sharp_det();
-    const Floats conic[3] = {p.yy * inverse, -p.xy * inverse, p.xx * inverse};
-    // Of the variances after and before the blur, by the conic and by the root of the quotient of determinants.
+    // By the variances after the blur: the derivative of an inverse is -K dM K, in which no digits cancel as they do in
+    // that of cofactors over a determinant.
+    const Floats kx = p.yy * inverse, kxy = -p.xy * inverse, ky = p.xx * inverse;
+    Floats to_xx = -(to_conic[0] * kx * kx + to_conic[1] * kx * kxy + to_conic[2] * kxy * kxy);
+    Floats to_yy = -(to_conic[0] * kxy * kxy + to_conic[1] * kxy * ky + to_conic[2] * ky * ky);
+    Floats to_xy =
+        -(2.0f * to_conic[0] * kx * kxy + to_conic[1] * (kx * ky + kxy * kxy) + 2.0f * to_conic[2] * kxy * ky);
+    // By the factor, the root of the quotient of the determinants before and after.
     const Mask some = less(Floats{}, sharp);
-    const Floats factor = root(keep(some, sharp * inverse));
-    const Floats to_sharp = keep(some, 0.5f * to_compensation * factor / choose(some, sharp, all(1.0f)));
-    const Floats to_det = -inverse * (dot(to_conic, conic) + 0.5f * to_compensation * factor);
-    const Floats to_xx = to_conic[2] * inverse + to_det * p.yy + to_sharp * p.sharp_yy;
-    const Floats to_yy = to_conic[0] * inverse + to_det * p.xx + to_sharp * p.sharp_xx;
-    const Floats to_xy = -to_conic[1] * inverse - 2.0f * p.xy * (to_det + to_sharp);
+    const Floats half = 0.5f * to_compensation * root(keep(some, sharp * inverse));
+    const Floats to_sharp = keep(some, half / choose(some, sharp, all(1.0f)));
+    to_xx += to_sharp * p.sharp_yy - half * kx;
+    to_yy += to_sharp * p.sharp_xx - half * ky;
+    to_xy -= 2.0f * (to_sharp * p.xy + half * kxy);
     constexpr int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
     for (int e = 0; e < 6; ++e) {
       const int i = row[e], j = column[e];
