@@ -18,12 +18,12 @@ void measure(const std::string& name, splat::Densification densification, splat:
                                                       {.views = 32, .width = 200, .height = 200, .point_noise = 0.02});
   const char* steps = std::getenv("RLX_BENCH_STEPS");
   splat::TrainOptions o;
-  o.steps = steps ? std::atoll(steps) : 7000;
+  o.steps = steps ? std::atoll(steps) : 1500;
   o.degree = 1;
   o.densification = densification;
   o.start = start;
-  o.random_points = 2000;
-  o.most = 4000;
+  o.random_points = o.most = 4000;  // Of random places many are inside of what hides them.
+  o.rates.scales = 1e-2;            // The steps are a twentieth of those that the usual rate is made for.
   o.hold_out_every = 4;
   const auto begin = std::chrono::steady_clock::now();
   splat::Trainer trainer(capture, o);
@@ -36,8 +36,9 @@ void measure(const std::string& name, splat::Densification densification, splat:
   }
   const double minutes = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / 60;
   const auto seen = trainer.quality(trainer.training_views()), unseen = trainer.quality(trainer.held_out_views());
-  std::fprintf(stderr, "%s train %.2f dB held out %.2f dB ssim %.4f programs %zu\n", name.c_str(), seen.psnr,
-               unseen.psnr, unseen.ssim, trainer.programs());
+  std::fprintf(stderr, "%s train %.2f dB %.4f held out %.2f dB %.4f count %lld seconds %.1f programs %zu\n",
+               name.c_str(), seen.psnr, seen.ssim, unseen.psnr, unseen.ssim,
+               static_cast<long long>(trainer.gaussians()), 60 * minutes, trainer.programs());
   bench::row("splat_train_" + name + "_held_out", unseen.psnr, 30, "dB", unseen.psnr / 30, 1);
   bench::row("splat_train_" + name + "_gap", seen.psnr - unseen.psnr, 3, "dB",
              3 / std::max(seen.psnr - unseen.psnr, 1e-3), 1);

@@ -59,7 +59,7 @@ TEST(SplatTrain, ARunThatIsKilledGoesOnToTheSameScene) {
   ASSERT_EQ(
       rlx({"splat", "capture", "--random", "80", "-o", folder / "capture", "--views", "6", "--size", "32x32"}).status,
       0);
-  const std::vector<std::string> more{"--steps",       "600", "--save-every",   "20", "--densify", "mcmc",
+  const std::vector<std::string> more{"--steps",       "400", "--save-every",   "80", "--densify", "mcmc",
                                       "--refine-from", "10",  "--refine-every", "30"};
   ASSERT_EQ(rlx(train(folder, "whole", more)).status, 0);
   auto killed = train(folder, "killed", more);

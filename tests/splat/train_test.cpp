@@ -157,12 +157,12 @@ TEST(Training, ExposuresExplainImagesThatAreBrighter) {
   Capture c = small_capture(0.005);
   for (const std::size_t view : {2u, 5u})
     for (std::uint8_t& x : c.images[view].as_mutable<std::uint8_t>()) x = static_cast<std::uint8_t>(x * 3 / 5);
-  TrainOptions o = small_options(Densification::fixed, 300);
+  TrainOptions o = small_options(Densification::fixed, 150);
   o.rates.exposures = 1e-2;
   Trainer without(c, o);
   o.exposures = true;
   Trainer with(c, o);
-  train_to(without, 300), train_to(with, 300);
+  train_to(without, 150), train_to(with, 150);
   EXPECT_GT(with.quality(with.training_views()).psnr, without.quality(without.training_views()).psnr + 1);
 }
 
@@ -171,12 +171,12 @@ TEST(Training, PosesThatAreWrongAreRefined) {
   const Capture truth = c;
   for (std::size_t i = 1; i < c.size(); ++i)  // By about a pixel and a half of 48.
     for (std::size_t k = 0; k < 2; ++k) c.reconstruction.images[i].translation[k] += (i + k) % 2 ? 0.05 : -0.05;
-  TrainOptions o = small_options(Densification::fixed, 400);
+  TrainOptions o = small_options(Densification::fixed, 200);
   o.rates.poses = 1e-3;
   Trainer without(c, o);
   o.refine_poses = true;
   Trainer with(c, o);
-  train_to(without, 400), train_to(with, 400);
+  train_to(without, 200), train_to(with, 200);
   EXPECT_GT(with.quality(with.training_views()).psnr, without.quality(without.training_views()).psnr + 1);
 }
 
