@@ -177,23 +177,23 @@ void forward(const ProjectArrays& a, std::int64_t begin, std::int64_t end, const
 /// Gradients by the mean, by the covariance's upper triangle and by the view's entries.
 struct Pulled {
   Floats mean[3], covariance[6], view[view_entries];
-  Pulled(const ProjectCamera& k, const Gaussians& g, const Seen<Dual>& p, const Floats* to_means, Floats to_depth,
-         const Floats* to_conic, Floats to_compensation) {
+  Pulled(float blur, const ProjectCamera& k, const Gaussians& g, const Seen<Dual>& p, const Floats* to_means,
+         Floats to_depth, const Floats* to_conic, Floats to_compensation) {
     const Floats inverse = 1.0f / p.det, sharp = p.sharp_det();
-    // By the variances after the blur: the derivative of an inverse is -K dM K, in which no digits cancel as they do in
-    // that of cofactors over a determinant.
+    // By the variances after the blur: the derivative of an inverse is -K dM K.
     const Floats kx = p.yy * inverse, kxy = -p.xy * inverse, ky = p.xx * inverse;
     Floats to_xx = -(to_conic[0] * kx * kx + to_conic[1] * kx * kxy + to_conic[2] * kxy * kxy);
     Floats to_yy = -(to_conic[0] * kxy * kxy + to_conic[1] * kxy * ky + to_conic[2] * ky * ky);
     Floats to_xy =
         -(2.0f * to_conic[0] * kx * kxy + to_conic[1] * (kx * ky + kxy * kxy) + 2.0f * to_conic[2] * kxy * ky);
-    // By the factor, the root of the quotient of the determinants before and after.
+    // By the factor, the root of the quotient of the determinants before and after. Written out, the blur stands before
+    // sums of one sign, where the difference of the two logarithms' derivatives would be next to nothing.
     const Mask some = less(Floats{}, sharp);
-    const Floats half = 0.5f * to_compensation * root(keep(some, sharp * inverse));
-    const Floats to_sharp = keep(some, half / choose(some, sharp, all(1.0f)));
-    to_xx += to_sharp * p.sharp_yy - half * kx;
-    to_yy += to_sharp * p.sharp_xx - half * ky;
-    to_xy -= 2.0f * (to_sharp * p.xy + half * kxy);
+    const Floats per = keep(some, 1.0f / choose(some, sharp, all(1.0f)));
+    const Floats half = 0.5f * blur * to_compensation * inverse * root(keep(some, sharp * inverse));
+    to_xx += half * (p.sharp_yy * per * p.yy + p.xy * per * p.xy);
+    to_yy += half * (p.sharp_xx * per * p.xx + p.xy * per * p.xy);
+    to_xy -= 2.0f * half * (p.xy * per) * (p.xx + p.yy - blur);
     constexpr int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
     for (int e = 0; e < 6; ++e) {
       const int i = row[e], j = column[e];
@@ -249,7 +249,7 @@ void gradient(const ProjectArrays& a, const ProjectCotangents& c, std::int64_t b
       gather<1>(c.depths + at, count, depths);
       gather<3>(c.conics + 3 * at, count, conics);
       gather<1>(c.compensations + at, count, compensations);
-      const Pulled q(a.cameras[view], g, p, means, depths[0], conics, compensations[0]);
+      const Pulled q(a.blur, a.cameras[view], g, p, means, depths[0], conics, compensations[0]);
       const Floats none{},
           matrix[9] = {
               q.covariance[0], q.covariance[1], q.covariance[2], none, q.covariance[3], q.covariance[4], none, none,
