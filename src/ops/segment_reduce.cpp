@@ -39,12 +39,15 @@ static HostValues segment_reduce_reference(const SegmentReduceAttrs& a, const Re
 }
 
 /// The rows of `y` [segments, ...] given to the rows of data: a row of no segment gets `outside`. A row's segment is
-/// the number of offsets up to it, found by counting offsets at their rows and adding up.
+/// the number of offsets up to it, found by counting offsets at their rows and adding up; one at the end of the data is
+/// at no row.
 static Value segment_reduce_spread(Value y, Value offsets, Dim rows, double outside) {
   Builder& b = *y.builder;
   const DType t = offsets.dtype();
   const ScatterAttrs count{{}, {0}, {}, {}, {0}, 1, Combine::add};
-  const Value marks = scatter(full(b, t, {rows}, 0), offsets, full(b, t, offsets.shape(), 1), count);
+  const Value at_a_row = compare(offsets, broadcast(dim_size(b, rows, t), offsets.shape(), {}), Direction::lt);
+  const Value at = select(at_a_row, offsets, full_like(offsets, static_cast<double>(dropped_index(t))));
+  const Value marks = scatter(full(b, t, {rows}, 0), at, full(b, t, offsets.shape(), 1), count);
   std::vector<std::int64_t> border(static_cast<std::size_t>(y.rank()), 0);
   border[0] = 1;
   return take(pad(y, scalar(b, y.dtype(), outside), border, border), cumsum(marks, 0), 0);

@@ -99,10 +99,15 @@ Values bound_scatter(const SizedNode& n) {
   Value indices = n.in[1];
   if (moves) {
     const Value limit = limits(n, most, a.index_vector_dim);
-    indices = ops::convert(n.masked(1, where, 0), DType::i64);
+    const Value given = n.masked(1, where, 0);
+    indices = ops::convert(given, DType::i64);
     const Value dropped = ops::full_like(indices, static_cast<double>(ops::dropped_index(DType::i64)));
     watch(n, indices, limit, "scatter index");
-    indices = ops::select(ops::compare(indices, limit, ops::Direction::le), indices, dropped);
+    // What an i32 says for an update that is dropped is another number as i64.
+    const Value mark = ops::full_like(given, static_cast<double>(ops::dropped_index(given.dtype())));
+    const Value lands = ops::logical_and(ops::compare(indices, limit, ops::Direction::le),
+                                         ops::compare(given, mark, ops::Direction::ne));
+    indices = ops::select(lands, indices, dropped);
   }
   if (const Axes padded = n.varying(1, where); !padded.empty()) {
     const auto dropped = static_cast<double>(ops::dropped_index(indices.dtype()));
