@@ -223,6 +223,14 @@ TEST_F(BadInput, OfUsage) {
   expect_refusal({"ops", "softmx"}, 1, "ArgumentError", "did you mean \"softmax\"");
   expect_refusal({"solve", matrix, "--device", "cpuu"}, 1, "ArgumentError", "did you mean \"cpu\"");
   EXPECT_EQ(rlx({"solve", matrix, "--device", "cuda"}).err.find("did you mean"), std::string::npos);
+  for (std::vector<std::string> arguments : {std::vector<std::string>{"solve"}, {"ops", "nonesuch"}}) {
+    const Outcome plain = rlx(arguments);
+    arguments.push_back("--json");
+    const Outcome json = rlx(arguments);
+    EXPECT_EQ(plain.status, json.status);
+    EXPECT_EQ(plain.out, "");
+    EXPECT_EQ(plain.err, json.err);
+  }
 }
 
 }  // namespace

@@ -77,21 +77,19 @@ inline Outcome rlx(const std::vector<std::string>& arguments, const std::string&
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, slurp(folder / "out"), slurp(folder / "err")};
 }
 
-/// The command fails with this status, one JSON object with this type of error, and a message on standard error that
-/// holds `part`.
+/// The command with --json fails with this status, one JSON object with this type of error, and a message, there and on
+/// standard error, that holds `part`. (BadInput.OfUsage also runs without --json, which says the same on standard
+/// error.)
 inline void expect_refusal(std::vector<std::string> arguments, int status, const std::string& type,
                            const std::string& part = "", const std::string& environment = "") {
-  const Outcome plain = rlx(arguments, environment);
+  arguments.push_back("--json");
+  const Outcome o = rlx(arguments, environment);
   std::string shown;
   for (const std::string& a : arguments) shown += a + " ";
-  EXPECT_EQ(plain.status, status) << shown << "\n" << plain.err;
-  EXPECT_TRUE(plain.out.empty() || status == 1) << shown << plain.out;
-  EXPECT_NE(plain.err.find(part), std::string::npos) << shown << "\n" << plain.err;
-  arguments.push_back("--json");
-  const Outcome json = rlx(arguments, environment);
-  EXPECT_EQ(json.status, status) << shown;
-  const auto error = json.json().value("error", nlohmann::json::object());
-  EXPECT_EQ(error.value("type", ""), type) << shown << json.out;
+  EXPECT_EQ(o.status, status) << shown << "\n" << o.err;
+  EXPECT_NE(o.err.find(part), std::string::npos) << shown << "\n" << o.err;
+  const auto error = o.json().value("error", nlohmann::json::object());
+  EXPECT_EQ(error.value("type", ""), type) << shown << o.out;
   EXPECT_FALSE(error.value("message", "").empty()) << shown;
 }
 
