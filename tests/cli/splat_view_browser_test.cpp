@@ -126,13 +126,13 @@ TEST_F(SplatViewBrowser, PicturesAreOurs) {
   }
 }
 
-// As many as take several rows of WebGL's textures and all digits of the sort; once at rest the order is that of the
-// last of many cameras, of which those that came while it was sorted were passed over. Each one that lies over a pixel
-// is rounded to a half float: of larger ones, of which more do, both renderers left 54.9 decibels.
+// As many as take more than a row of WebGL's textures; once at rest the order is that of the last of many cameras, of
+// which those that came while it was sorted were passed over. Each one that lies over a pixel is rounded to a half
+// float, and there are more of them than above, hence fewer decibels. More Gaussians take minutes without a graphics
+// card.
 TEST_F(SplatViewBrowser, SortsManyWhileTheCameraMoves) {
   const TempFolder folder;
-  formats::GaussianCloud c = scene(20'000, 1);
-  for (float& s : c.log_scales.as_mutable<float>()) s -= 2.5f;  // The browser draws without a graphics card.
+  formats::GaussianCloud c = scene(3'000, 1);
   formats::write_gaussians(folder / "many.ply", c);
   Viewer viewer(folder / "many.ply");
   ASSERT_GT(viewer.port(), 0);
