@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <typeinfo>
 #include <vector>
 
@@ -43,7 +44,8 @@ consteval std::size_t member_count() {
 
 /// An aggregate with defaulted equality whose every member is in `fields` (C arrays are not allowed as members).
 template <class A>
-concept Attributes = std::equality_comparable<A> && detail::member_count<A>() == std::tuple_size_v<decltype(A::fields)>;
+concept Attributes = std::is_aggregate_v<A> && requires { A::fields; } && std::equality_comparable<A> &&
+                     detail::member_count<A>() == std::tuple_size_v<decltype(A::fields)>;
 
 /// For operators without attributes.
 struct NoAttributes {
