@@ -112,22 +112,26 @@ TEST(Project, TheKernelAgreesWithFloat64) {
                                   0.8, 0, 0.6, 0,   0, 1, 0, 0,    -0.6, 0, 0.8, 5,    0, 0, 0, 1};
   const std::vector<double> lenses{60, 0, 48, 0, 66, 36, 0,  0, 1,  60, 0, 48, 0, 66,
                                    36, 0, 0,  1, 72, 0,  45, 0, 60, 39, 0, 0,  1};
-  expect_like_float64([&](DType t) {
-    const std::vector<HostTensor> in{HostTensor::from(t, {gaussian_count, 3}, means),
-                                     HostTensor::from(t, {gaussian_count, 3, 3}, covariances),
-                                     HostTensor::from(t, {3, 4, 4}, views), HostTensor::from(t, {3, 3, 3}, lenses)};
-    const Graph f = graph_of(in, [&](Builder&, ValuesIn v) -> Values {
-      const Projected p = project(v[0], v[1], v[2], v[3], {.width = 96, .height = 72, .radius_clip = 5});
-      return {p.radii, p.means, p.depths, p.conics, p.compensations};
+  for (const CameraModel camera : {CameraModel::pinhole, CameraModel::ortho}) {
+    SCOPED_TRACE(camera == CameraModel::ortho ? "orthographic" : "pinhole");
+    expect_like_float64([&](DType t) {
+      const std::vector<HostTensor> in{HostTensor::from(t, {gaussian_count, 3}, means),
+                                       HostTensor::from(t, {gaussian_count, 3, 3}, covariances),
+                                       HostTensor::from(t, {3, 4, 4}, views), HostTensor::from(t, {3, 3, 3}, lenses)};
+      const Graph f = graph_of(in, [&](Builder&, ValuesIn v) -> Values {
+        const Projected p =
+            project(v[0], v[1], v[2], v[3], {.width = 96, .height = 72, .camera = camera, .radius_clip = 5});
+        return {p.radii, p.means, p.depths, p.conics, p.compensations};
+      });
+      auto out = with_gradients(f, in, {true, true, true, false});
+      std::int64_t seen = 0;
+      for (std::int64_t i = 0; i < 3 * gaussian_count; ++i) seen += out[0].get_i64(2 * i) > 0;
+      EXPECT_GT(seen, camera == CameraModel::ortho ? gaussian_count / 2 : gaussian_count);
+      EXPECT_LT(seen, 2 * gaussian_count - 3);
+      out.erase(out.begin());  // Radii are rounded up: operators_test.cpp compares them.
+      return out;
     });
-    auto out = with_gradients(f, in, {true, true, true, false});
-    std::int64_t seen = 0;
-    for (std::int64_t i = 0; i < 3 * gaussian_count; ++i) seen += out[0].get_i64(2 * i) > 0;
-    EXPECT_GT(seen, gaussian_count);
-    EXPECT_LT(seen, 2 * gaussian_count - 3);
-    out.erase(out.begin());  // Radii are rounded up: operators_test.cpp compares them.
-    return out;
-  });
+  }
 }
 
 }  // namespace
