@@ -8,6 +8,7 @@
 #include "compile/lower/lower.hpp"
 #include "compile/open_rows.hpp"
 #include "compile/plan_memory.hpp"
+#include "compile/report_steps.hpp"
 #include "compile/reuse_donated.hpp"
 #include "compile/sizes/bound_sizes.hpp"
 
@@ -88,13 +89,14 @@ Program compile_program(const Graph& hir, const Registry& registry, const Target
   verify(mir, Level::mir);
   Program p{std::move(mir), Graph(hir.name), {}, 0, std::move(bounded.sizes)};
   if (!target.interprets) {
+    compile::Lowered lowered = compile::lower(p.mir, registry, target, records, options, report);
+    p.lir = std::move(lowered.program);
     const auto check = [&](const std::optional<compile::MemoryPlan>& plan) {
       verify(p.lir, Level::lir);
-      compile::verify_program(p.lir, target, report, plan);
+      compile::verify_program(p.lir, target, lowered.sources, report, plan);
     };
-    p.lir = compile::lower(p.mir, registry, target, records, options, report);
     check({});
-    compile::elide_copies(p.lir, report);
+    compile::elide_copies(p.lir);
     check({});
     if (!donated.empty()) {
       std::vector<ValueId> inputs;
@@ -106,6 +108,7 @@ Program compile_program(const Graph& hir, const Registry& registry, const Target
     check({});
     p.arena_bytes = compile::plan_memory(p.lir, target);
     check(compile::MemoryPlan{p.arena_bytes});
+    compile::report_steps(p.lir, p.mir, lowered.sources, records, report);
   }
   if (target.interprets)
     for (std::size_t i : options.donated)

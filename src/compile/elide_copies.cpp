@@ -18,7 +18,7 @@ namespace {
 // decides everything, so each region is read once; renaming happens at the end.
 class Reuse {
  public:
-  Reuse(Graph& g, DispatchReport& report) : g_(g), report_(report), name_(g.value_count()), memory_(g.value_count()) {
+  explicit Reuse(Graph& g) : g_(g), name_(g.value_count()), memory_(g.value_count()) {
     std::iota(name_.begin(), name_.end(), 0);
     std::iota(memory_.begin(), memory_.end(), 0);
   }
@@ -97,7 +97,7 @@ class Reuse {
     const bool outer = g_.node(g_.value(from).node).parent != r;
     if (g_.node(g_.value(b).node).parent != r) {  // What a branch gives: made where it is to stand.
       if (outer || a != from || next != of_a.end()) return;
-      remove(nodes[i], gone);
+      gone.insert(nodes[i]);
       gone.insert(g_.value(a).node);
       at(name_, a) = b;
       of_a.erase(i);
@@ -120,8 +120,8 @@ class Reuse {
       attrs.lifetime = lir::Lifetime::output;
       maker.attrs = attrs;
     }
-    remove(nodes[i], gone);
-    if (outer) remove(nodes[back], gone);
+    gone.insert(nodes[i]);
+    if (outer) gone.insert(nodes[back]);
     gone.insert(g_.value(b).node);
     at(name_, b) = a;
     of_a.erase(i);
@@ -130,26 +130,19 @@ class Reuse {
     of_a.merge(of_b);
   }
 
-  void remove(NodeId copy, std::set<NodeId>& gone) {
-    report_.drop_step("copy", g_.node(copy).origin);
-    gone.insert(copy);
-  }
-
   Graph& g_;
-  DispatchReport& report_;
   std::vector<ValueId> name_, memory_;  // What a value is called now; what a view is a view of.
 };
 
 // The second kind, in one body.
 class Body {
  public:
-  Body(Graph& g, RegionId r, DispatchReport& report) : g_(g), steps_(g.region(r).nodes), region_(r), report_(report) {}
+  Body(Graph& g, RegionId r) : g_(g), steps_(g.region(r).nodes), region_(r) {}
 
   void run() {
     for (std::size_t i = steps_.size(); i-- > 0;) {
       const Node& copy = g_.node(steps_[i]);
       if (copy.op->name() != "lir.copy" || !elide(i, copy.operands[0], copy.operands[1])) continue;
-      report_.drop_step("copy", copy.origin);
       steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(i));
     }
     g_.region(region_).nodes = steps_;
@@ -211,25 +204,24 @@ class Body {
   Graph& g_;
   std::vector<NodeId> steps_;
   RegionId region_;
-  DispatchReport& report_;
 };
 
-void visit(Graph& g, RegionId r, DispatchReport& report) {
+void visit(Graph& g, RegionId r) {
   const std::vector<NodeId> nodes = g.region(r).nodes;
   for (NodeId id : nodes) {
     const std::vector<RegionId> regions = g.node(id).regions;
     const std::string_view op = g.node(id).op->name();
     if (op != "lir.while" && op != "lir.if") continue;
-    for (RegionId inner : regions) visit(g, inner, report);
-    if (op == "lir.while") Body(g, regions[1], report).run();
+    for (RegionId inner : regions) visit(g, inner);
+    if (op == "lir.while") Body(g, regions[1]).run();
   }
 }
 
 }  // namespace
 
-void elide_copies(Graph& lir, DispatchReport& report) {
-  Reuse(lir, report).run();
-  visit(lir, Graph::top, report);
+void elide_copies(Graph& lir) {
+  Reuse(lir).run();
+  visit(lir, Graph::top);
 }
 
 }  // namespace rlx::compile

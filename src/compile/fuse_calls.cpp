@@ -135,7 +135,8 @@ class CallFuser {
     Node& kernel = g_.node(kernel_id);
     auto attrs = call.attrs.as<lir::CallAttrs>();
     attrs.epilogue = kernel.attrs.as<lir::KernelAttrs>().name;
-    rename(call_id, attrs, attrs.epilogue);
+    call.attrs = attrs;
+    joined_.insert(attrs.epilogue);
     const ValueId result = call.operands.back(), out = kernel.operands.back();
     const std::set<NodeId> both{call_id, kernel_id};
     if (writes(kernel) != 1 || !is_fresh(result) || !is_fresh(out) || g_.type(result) != g_.type(out)) return;
@@ -209,59 +210,15 @@ class CallFuser {
   void join_prologue(std::vector<NodeId>& steps, NodeId call_id, NodeId kernel_id, ValueId v) {
     auto attrs = g_.node(call_id).attrs.as<lir::CallAttrs>();
     const std::string& name = g_.node(kernel_id).attrs.as<lir::KernelAttrs>().name;
-    attrs.prologues += (attrs.prologues.empty() ? "" : " + ") + name;
-    rename(call_id, attrs, name);
+    attrs.prologues.push_back(name);
+    g_.node(call_id).attrs = attrs;
+    joined_.insert(name);
     Node& buffer = g_.node(g_.value(v).node);
     auto memory = buffer.attrs.as<lir::BufferAttrs>();
     memory.lifetime = lir::Lifetime::piecewise;
     buffer.attrs = memory;
     steps.erase(std::find(steps.begin(), steps.end(), kernel_id));
     steps.insert(std::find(steps.begin(), steps.end(), call_id), kernel_id);
-  }
-
-  /// Which of the calls that reports call alike this one is, in the program's order.
-  bool count_alike(RegionId r, NodeId call, const std::string& name, std::ptrdiff_t& before) const {
-    for (NodeId id : g_.region(r).nodes) {
-      if (id == call) return true;
-      const Node& n = g_.node(id);
-      if (is_call(n)) before += lir::step_name(n.attrs.as<lir::CallAttrs>()) == name;
-      if (is_kernel(n)) continue;
-      for (RegionId inner : n.regions)
-        if (count_alike(inner, call, name, before)) return true;
-    }
-    return false;
-  }
-
-  /// The call's step and the kernel's become one, also in the rows of the nodes that they came from.
-  void rename(NodeId call_id, const lir::CallAttrs& a, const std::string& kernel) {
-    Node& call = g_.node(call_id);
-    const std::string old = lir::step_name(call.attrs.as<lir::CallAttrs>()), both = lir::step_name(a);
-    std::ptrdiff_t before = 0;
-    count_alike(Graph::top, call_id, old, before);
-    const auto named = [](const char* kind, const std::string& name) {
-      return [kind, &name](const StepRow& s) { return s.kind == kind && s.name == name; };
-    };
-    auto step = std::find_if(report_.steps.begin(), report_.steps.end(), named("call", old));
-    while (before-- > 0 && step != report_.steps.end())
-      step = std::find_if(step + 1, report_.steps.end(), named("call", old));
-    const auto own = std::find_if(report_.steps.begin(), report_.steps.end(), named("kernel", kernel));
-    if (step == report_.steps.end() || own == report_.steps.end())
-      throw InternalError("the report has no step " + old + " or " + kernel);
-    step->name = both;
-    step->kernel_operations += own->kernel_operations;
-    report_.steps.erase(own);
-    // Names with a kernel in them are of one step; a record's alone may be of several.
-    const bool alone = old == a.record;
-    for (ReportRow& r : report_.rows) {
-      std::replace(r.steps.begin(), r.steps.end(), kernel, both);
-      if (!alone) std::replace(r.steps.begin(), r.steps.end(), old, both);
-    }
-    if (alone && call.origin >= 0) {
-      std::vector<std::string>& steps = report_.rows[static_cast<std::size_t>(call.origin)].steps;
-      if (const auto it = std::find(steps.begin(), steps.end(), old); it != steps.end()) *it = both;
-    }
-    call.attrs = a;
-    joined_.insert(kernel);
   }
 
   Graph& g_;

@@ -8,8 +8,8 @@
 
 namespace rlx::compile {
 
-/// Marks calls that run generated kernels. The steps of the report become one, also in the rows of the nodes that the
-/// kernels came from.
+/// Marks calls that run generated kernels: such a call and its kernels are one step, between which nothing stands. Why
+/// an operand stays in memory that a record could take in pieces is a note of the call's row.
 ///
 /// - Prologue: a kernel makes an operand of a call whose record takes that one in pieces (KernelRecord::prologue), and
 ///   nothing else names it. The operand is never stored: its buffer becomes piecewise.

@@ -1,9 +1,13 @@
 #include <rlx/compile/report.hpp>
 
+#include <rlx/ir/counted.hpp>
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <functional>
 #include <sstream>
 
 namespace rlx {
@@ -24,44 +28,60 @@ void DispatchReport::add_note(int origin, std::string text) {
   if (std::find(notes.begin(), notes.end(), text) == notes.end()) notes.push_back(std::move(text));
 }
 
-void DispatchReport::drop_step(std::string_view step, int origin) {
-  if (const auto s = std::find_if(steps.rbegin(), steps.rend(), [&](const StepRow& x) { return x.name == step; });
-      s != steps.rend())
-    steps.erase(std::next(s).base());
-  if (origin < 0) return;
-  auto& of_row = rows.at(static_cast<std::size_t>(origin)).steps;
-  if (const auto s = std::find(of_row.rbegin(), of_row.rend(), step); s != of_row.rend())
-    of_row.erase(std::next(s).base());
+// Lines of cells, each column as wide as its widest, below each what `below` says of its line.
+template <std::size_t n>
+static std::string aligned(const std::vector<std::array<std::string, n>>& lines,
+                           const std::function<std::string(std::size_t)>& below = {}) {
+  std::array<std::size_t, n> width{};
+  for (const auto& l : lines)
+    for (std::size_t c = 0; c < n; ++c) width[c] = std::max(width[c], l[c].size());
+  std::string out;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::string line = " ";
+    for (std::size_t c = 0; c < n; ++c) line += " " + lines[i][c] + std::string(width[c] - lines[i][c].size() + 1, ' ');
+    out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    if (below) out += below(i);
+  }
+  return out;
+}
+
+// "1.31e+05", "-" where absent.
+static std::string amount(const std::optional<double>& x) {
+  if (!x) return "-";
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.3g", *x);
+  return text.data();
 }
 
 std::string DispatchReport::to_table() const {
-  constexpr std::size_t columns = 7;
-  std::vector<std::array<std::string, columns>> lines{
-      {"node", "op", "type", "path", "provider", "lowering", "location"}};
+  std::vector<std::array<std::string, 7>> nodes{{"node", "op", "type", "path", "provider", "lowering", "location"}};
   for (const ReportRow& r : rows)
-    lines.push_back({(r.region.empty() ? "" : r.region + " ") + r.value, r.op, r.types, std::string(name(r.path)),
+    nodes.push_back({(r.region.empty() ? "" : r.region + " ") + r.value, r.op, r.types, std::string(name(r.path)),
                      r.provider, r.lowering, r.location.to_string()});
-  std::array<std::size_t, columns> width{};
-  for (const auto& l : lines)
-    for (std::size_t c = 0; c < columns; ++c) width[c] = std::max(width[c], l[c].size());
-  std::string out = graph + " on " + device + " (" + policy + "): " + std::to_string(rows.size()) + " nodes, " +
-                    std::to_string(steps.size()) + " steps, arena " + std::to_string(arena_bytes) + " bytes\n";
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    std::string line = " ";
-    for (std::size_t c = 0; c < columns; ++c)
-      line += " " + lines[i][c] + std::string(width[c] - lines[i][c].size() + 1, ' ');
-    out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-    if (i == 0) continue;
-    for (const std::string& note : rows[i - 1].notes) out += "      note: " + note + "\n";
+  std::string out = graph + " on " + device + " (" + policy + "): " + counted(rows.size(), "node") + ", " +
+                    counted(steps.size(), "step") + ", arena " + counted(arena_bytes, "byte") + "\n";
+  out += aligned<7>(nodes, [this](std::size_t line) {
+    std::string notes;
+    if (line > 0)
+      for (const std::string& note : rows[line - 1].notes) notes += "      note: " + note + "\n";
+    return notes;
+  });
+  if (!steps.empty()) {
+    std::vector<std::array<std::string, 6>> lines{{"step", "kind", "provider", "operations", "flops", "bytes"}};
+    for (const StepRow& s : steps)
+      lines.push_back(
+          {s.name, s.kind, s.provider, std::to_string(s.kernel_operations), amount(s.flops), amount(s.bytes)});
+    out += aligned<6>(lines);
   }
   for (const DonationRow& d : donations)
-    out += "  donated \"" + d.input + "\" (" + std::to_string(d.bytes) +
-           " bytes): " + (d.result.empty() ? d.why : "\"" + d.result + "\" is written over it") + "\n";
+    out += "  donated \"" + d.input + "\" (" + counted(d.bytes, "byte") +
+           "): " + (d.result.empty() ? d.why : "\"" + d.result + "\" is written over it") + "\n";
   return out;
 }
 
 std::string DispatchReport::to_json() const {
   using nlohmann::json;
+  const auto number = [](const std::optional<double>& x) { return x ? json(*x) : json(); };
   json j{{"graph", graph},
          {"device", device},
          {"policy", policy},
@@ -89,8 +109,12 @@ std::string DispatchReport::to_json() const {
   }
   j["steps"] = json::array();
   for (const StepRow& s : steps)
-    j["steps"].push_back(
-        {{"name", s.name}, {"kind", s.kind}, {"provider", s.provider}, {"operations", s.kernel_operations}});
+    j["steps"].push_back({{"name", s.name},
+                          {"kind", s.kind},
+                          {"provider", s.provider},
+                          {"operations", s.kernel_operations},
+                          {"flops", number(s.flops)},
+                          {"bytes", number(s.bytes)}});
   j["donations"] = json::array();
   for (const DonationRow& d : donations)
     j["donations"].push_back({{"input", d.input}, {"result", d.result}, {"bytes", d.bytes}, {"why", d.why}});
@@ -99,7 +123,7 @@ std::string DispatchReport::to_json() const {
 
 static std::string compile_message(const DispatchReport& r) {
   std::ostringstream out;
-  out << r.unresolved() << " of " << r.rows.size() << " nodes " << (r.unresolved() == 1 ? "has" : "have")
+  out << r.unresolved() << " of " << counted(r.rows.size(), "node") << " " << (r.unresolved() == 1 ? "has" : "have")
       << " no lowering for " << r.device << " (policy: " << r.policy << ")";
   for (const ReportRow& row : r.rows) {
     if (row.path != Path::unresolved) continue;

@@ -67,8 +67,8 @@ class Donation {
     if (used && writer < steps_.size() && last >= writer) {
       const Node& n = g_.node(steps_[writer]);
       if (names(writer, input) && !is_copy(n, input, output) && !writes_over(n, input, output))
-        return step_name(n) + " reads it elsewhere than where it writes";
-      if (last > writer && !moved(writer, last)) return step_name(g_.node(steps_[last])) + " reads it later";
+        return lir::step_name(n) + " reads it elsewhere than where it writes";
+      if (last > writer && !moved(writer, last)) return lir::step_name(g_.node(steps_[last])) + " reads it later";
     }
     become(output, input);
     return {};
@@ -108,19 +108,11 @@ class Donation {
     }
     return may_write_over(g_, n, from, to);
   }
-  std::string step_name(const Node& n) const {
-    if (const auto* k = n.attrs.get_if<lir::KernelAttrs>()) return k->name;
-    if (const auto* c = n.attrs.get_if<lir::CallAttrs>()) return c->record;
-    return std::string(n.op->name().substr(4));
-  }
 
   void become(ValueId output, ValueId input) {
     std::set<NodeId> gone{g_.value(output).node};
     for (NodeId id : steps_)
-      if (const Node& n = g_.node(id); is_copy(n, input, output)) {
-        report_.drop_step("copy", n.origin);
-        gone.insert(id);
-      }
+      if (is_copy(g_.node(id), input, output)) gone.insert(id);
     for (std::size_t s = steps_.size(); s-- > 0;) {
       for (auto* list : {&effects_[s].reads, &effects_[s].writes})
         if (list->erase(output)) list->insert(input);

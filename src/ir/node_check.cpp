@@ -4,10 +4,6 @@
 
 namespace rlx {
 
-std::string counted(std::size_t n, std::string_view what) {
-  return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s");
-}
-
 bool operands_fit(const Op& op, const Signature& s) {
   const auto declared = op.operands();
   const bool variadic = !declared.empty() && declared.back().variadic;

@@ -1,5 +1,6 @@
 // What the parser and the verifier demand of one node, in an order in which no rule sees what it need not expect.
 #pragma once
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/op.hpp>
 
 namespace rlx {
@@ -10,8 +11,5 @@ Types check_node(const Op& op, const AnyAttrs& attrs, const Signature& s);
 
 /// Whether the operands' number and kinds are what the operator declares: what `region_arguments` may count on.
 bool operands_fit(const Op& op, const Signature& s);
-
-/// "1 operand", "2 operands": for messages.
-std::string counted(std::size_t n, std::string_view what);
 
 }  // namespace rlx

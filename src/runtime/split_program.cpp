@@ -89,11 +89,14 @@ class SplitProgram final : public CompiledGraph {
       head_ = one_program(device_, point_->head, catalog, of_head_, names_of(point_->head_rows), Results::padded);
     } catch (const CompileError& e) { refuse(e, point_->head_rows); }
     merge(report_, head_->report(), point_->head_rows, point_->row);
-    report_.steps.push_back({point_->symbol, "size point", "host", 0});
+    report_.steps.push_back({point_->symbol, "size point", "host"});
     try {
-      merge(report_, planned(), point_->tail_rows);
+      DispatchReport tail = planned();
+      for (StepRow& s : tail.steps) s.flops.reset(), s.bytes.reset();
+      for (ReportRow& r : tail.rows) r.flops = r.bytes = 0;
+      merge(report_, tail, point_->tail_rows);
     } catch (const CompileError& e) { refuse(e, point_->tail_rows); }
-    // What holds for the planned size alone is not said.
+    // What holds for the planned size alone is not said: neither what the tail costs, nor its memory.
     report_.arena_bytes = head_->report().arena_bytes;
     if (point_->row >= 0) {
       std::vector<std::string>& notes = report_.rows[static_cast<std::size_t>(point_->row)].notes;

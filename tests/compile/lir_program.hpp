@@ -13,11 +13,12 @@
 
 namespace rlx::testing_kernels {
 
-// A program under construction with a report that claims every step.
+// A program under construction whose steps all say that they were made, from nothing in particular.
 struct LirProgram {
   Graph g{"lir"};
   Builder b{g, registry()};
   DispatchReport report{};
+  compile::StepSources sources{};
   Target target{.alignment = 64};
   int kernels = 0;
 
@@ -52,15 +53,18 @@ struct LirProgram {
       return {};
     };
     b.emit("lir.kernel", all, a, std::span(&region, 1));
-    report.steps.push_back({a.name, "kernel", "generated", 1});
+    claim();
     return a.name;
   }
+  NodeId last() const { return g.region(b.region()).nodes.back(); }
+  void claim() { sources[last()] = {}; }
   void copy(Value from, Value to) {
     b.emit("lir.copy", {from, to});
-    report.steps.push_back({"copy", "copy", "generated", 0});
+    claim();
   }
-  // A record's launch; the kernels that it runs lose their own steps.
-  void call(const Values& reads, const Values& writes, const std::string& prologues, const std::string& epilogue = "") {
+  // A record's launch.
+  void call(const Values& reads, const Values& writes, const std::vector<std::string>& prologues,
+            const std::string& epilogue = "") {
     Values all = reads;
     all.insert(all.end(), writes.begin(), writes.end());
     const lir::CallAttrs a{.record = "r",
@@ -69,31 +73,30 @@ struct LirProgram {
                            .prologues = prologues,
                            .epilogue = epilogue};
     b.emit("lir.call", all, a);
-    std::erase_if(report.steps, [&](const StepRow& s) { return s.name == prologues; });
-    report.steps.push_back({lir::step_name(a), "call", "handwritten", 0});
+    claim();
   }
   void loop(const std::function<Value()>& condition, const std::function<void()>& body) {
-    report.steps.push_back({"while", "while", "generated", 0});
     const std::vector<RegionBody> regions{[&](ValuesIn) { return Values{condition()}; },
                                           [&](ValuesIn) { return body(), Values{}; }};
     b.emit("lir.while", {}, lir::LoopAttrs{}, regions);
+    claim();
   }
   void branch(Value predicate, const std::function<void()>& yes, const std::function<void()>& no) {
-    report.steps.push_back({"if", "if", "generated", 0});
     const std::vector<RegionBody> regions{[&](ValuesIn) { return yes(), Values{}; },
                                           [&](ValuesIn) { return no(), Values{}; }};
     b.emit("lir.if", ValuesIn(&predicate, 1), {}, regions);
+    claim();
   }
 
   void check(const std::optional<compile::MemoryPlan>& plan = {}) const {
     verify(g, Level::lir);
-    compile::verify_program(g, target, report, plan);
+    compile::verify_program(g, target, sources, report, plan);
   }
   // The rule that refuses it, "" where none does.
   std::string refused(const std::optional<compile::MemoryPlan>& plan = {}) const {
     verify(g, Level::lir);
     try {
-      compile::verify_program(g, target, report, plan);
+      compile::verify_program(g, target, sources, report, plan);
     } catch (const VerifyError& e) { return e.constraint(); }
     return "";
   }

@@ -1,5 +1,6 @@
 // Cases that look at an instance's graph and run nothing: text form, decomposition, cost.
 #include "api/conformance/checks.hpp"
+#include "compile/report_steps.hpp"
 
 #include <rlx/ir/text.hpp>
 #include <rlx/ir/verify.hpp>
@@ -39,14 +40,6 @@ std::string types_differ(const Types& got, const Types& expected) {
   return {};
 }
 
-std::optional<Cost> cost_of(const Graph& g, const Node& n) {
-  if (n.op->cost_rule().kind != RuleKind::given) return std::nullopt;
-  const Types types = g.types_of(n.operands);
-  std::vector<RegionType> regions;
-  for (RegionId r : n.regions) regions.push_back({g.types_of(g.region(r).arguments), g.types_of(g.region(r).results)});
-  return n.op->cost(n.attrs, {types, regions, &g.symbols});
-}
-
 // Operations of the primitives that a graph decomposes into; nothing where one of them states no cost (loops).
 std::optional<double> operations(const Graph& g, const Registry& registry) {
   double sum = 0;
@@ -55,7 +48,8 @@ std::optional<double> operations(const Graph& g, const Registry& registry) {
     std::optional<double> part;
     if (n.op->meaning() == Meaning::composite)
       part = operations(decomposed(*n.op, n.attrs, g.types_of(n.operands), registry), registry);
-    else if (const auto c = cost_of(g, n); c && c->flops.is_constant()) part = static_cast<double>(c->flops.constant());
+    else if (const auto c = compile::cost_of(g, n); c && c->flops.is_constant())
+      part = static_cast<double>(c->flops.constant());
     if (!part) return std::nullopt;
     sum += *part;
   }
@@ -63,7 +57,7 @@ std::optional<double> operations(const Graph& g, const Registry& registry) {
 }
 
 void check_cost(const Instance& i, const std::optional<Graph>& body, Collector& out) {
-  const auto cost = cost_of(i.graph, i.node());
+  const auto cost = compile::cost_of(i.graph, i.node());
   if (!cost) return;
   const CaseOf c = case_of(i, "cost", reference);
   if (!cost->flops.is_constant() || !cost->bytes.is_constant())

@@ -18,6 +18,20 @@ std::vector<NodeId> kernels(const Graph& program) {
   return out;
 }
 
+std::string step_name(const CallAttrs& a) {
+  std::string name;
+  for (const std::string& kernel : a.prologues) name += kernel + " + ";
+  return name + a.record + (a.epilogue.empty() ? "" : " + " + a.epilogue);
+}
+
+std::string step_name(const Node& step) {
+  if (const auto* k = step.attrs.get_if<KernelAttrs>()) return k->name;
+  if (const auto* c = step.attrs.get_if<CallAttrs>()) return step_name(*c);
+  return step_kind(step);
+}
+
+std::string step_kind(const Node& step) { return std::string(step.op->name().substr(4)); }
+
 bool is_prologue(const Graph& program, const Node& step) {
   if (step.op->name() != "lir.kernel") return false;
   const NodeId made = program.value(step.operands.back()).node;

@@ -7,19 +7,12 @@
 
 namespace rlx::compile {
 
-std::string VerifiedProgram::kind_of(const Node& step) { return std::string(step.op->name().substr(4)); }
-
-std::string VerifiedProgram::name_of(const Node& step) {
-  if (const auto* k = step.attrs.get_if<lir::KernelAttrs>()) return k->name;
-  if (const auto* c = step.attrs.get_if<lir::CallAttrs>()) return lir::step_name(*c);
-  return kind_of(step);
-}
-
 void VerifiedProgram::refuse(const std::string& rule, const std::string& why,
                              std::initializer_list<ValueId> buffers) const {
   const std::string op = step_ ? std::string(step_->op->name()) : "program";
-  std::string text =
-      op + (step_ && name_of(*step_) != kind_of(*step_) ? " " + name_of(*step_) : "") + ": " + rule + ": " + why;
+  std::string text = op +
+                     (step_ && lir::step_name(*step_) != lir::step_kind(*step_) ? " " + lir::step_name(*step_) : "") +
+                     ": " + rule + ": " + why;
   const auto numbers = print_numbers(graph);
   for (ValueId v : buffers)
     text += "\n  %" + std::to_string(numbers[static_cast<std::size_t>(v)]) + " " + to_string(graph.type(v)) + place(v);

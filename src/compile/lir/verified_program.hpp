@@ -30,10 +30,6 @@ class VerifiedProgram {
   Memory& memory(ValueId root) { return memory_[static_cast<std::size_t>(root)]; }
   bool is_buffer(ValueId v) const { return std::holds_alternative<TensorType>(graph.type(v)); }
 
-  /// "kernel", and "exp_0" or the like.
-  static std::string kind_of(const Node& step);
-  static std::string name_of(const Node& step);
-
   /// What is refused from now on is this step's fault; null: the program's.
   void at(const Node* step) { step_ = step; }
   /// Throws LocatedVerifyError with the step, the rule and these buffers.

@@ -2,7 +2,7 @@
 // from bytes to owners says which. No liveness of its own, so it shares no mistake with the planner.
 #include "compile/lir/verify_program.hpp"
 
-#include "compile/lir/step_claims.hpp"
+#include "compile/lir/call_groups.hpp"
 
 #include <rlx/compile/lir.hpp>
 #include <rlx/ir/op.hpp>
@@ -26,8 +26,9 @@ struct Access {
 
 class ProgramVerifier {
  public:
-  ProgramVerifier(const Graph& g, const Target& t, const DispatchReport& r, const std::optional<MemoryPlan>& plan)
-      : g_(g), target_(t), plan_(plan), program_(g, r), claims_(program_) {}
+  ProgramVerifier(const Graph& g, const Target& t, const StepSources& s, const DispatchReport& r,
+                  const std::optional<MemoryPlan>& plan)
+      : g_(g), target_(t), sources_(s), plan_(plan), program_(g, r), groups_(program_) {}
 
   void run() {
     State state;
@@ -37,7 +38,6 @@ class ProgramVerifier {
     region(Graph::top, state);
     program_.at(nullptr);
     for (ValueId v : g_.outputs()) read(state, v);
-    claims_.finish();
   }
 
  private:
@@ -59,18 +59,19 @@ class ProgramVerifier {
       if (op == "lir.buffer") buffer(n, state);
       else if (op == "lir.view") view(n);
       else {
-        claims_.visit(n);
+        if (!sources_.contains(id)) program_.refuse("claimed", "no lowering says what it was made from", {});
+        groups_.visit(n);
         if (op == "lir.while") loop(n, state);
         else if (op == "lir.if") branch(n, state);
         else {
           step(accesses(n), state);
           // They run at one time: what a later one writes must not be where an earlier one reads.
-          for (const Node* one : claims_.group())
+          for (const Node* one : groups_.group())
             for (ValueId v : one->operands) intact(state, v);
         }
       }
     }
-    claims_.end_region();
+    groups_.end_region();
   }
 
   void buffer(const Node& n, State& state) {
@@ -225,17 +226,18 @@ class ProgramVerifier {
 
   const Graph& g_;
   const Target& target_;
+  const StepSources& sources_;
   const std::optional<MemoryPlan>& plan_;
   std::unordered_map<ValueId, ValueId> thief_;
   VerifiedProgram program_;
-  StepClaims claims_;
+  CallGroups groups_;
 };
 
 }  // namespace
 
-void verify_program(const Graph& lir, const Target& target, const DispatchReport& report,
+void verify_program(const Graph& lir, const Target& target, const StepSources& sources, const DispatchReport& report,
                     const std::optional<MemoryPlan>& plan) {
-  ProgramVerifier(lir, target, report, plan).run();
+  ProgramVerifier(lir, target, sources, report, plan).run();
 }
 
 }  // namespace rlx::compile

@@ -1,5 +1,7 @@
 // What the buffers and steps of a LIR program owe each other.
 #pragma once
+#include "compile/step_sources.hpp"
+
 #include <rlx/compile/report.hpp>
 #include <rlx/compile/target.hpp>
 
@@ -17,8 +19,7 @@ struct MemoryPlan {
 ///   "body"      a kernel stores to those of its buffers that it says it writes, and reaches memory by no other way
 ///   "writable"  nothing writes to a constant, or to an input but one that is returned: its caller gave it away
 ///   "written"   a buffer is written before it is read, on every path, by whole buffers
-///   "claimed"   each step has its row in the report under this name and kind, in the row of the node it came from too,
-///               and the report has no others
+///   "claimed"   a lowering has said what it made each step from
 ///   "prologue", "epilogue"  a call stands between the kernels that it runs, and only they know what it makes in pieces
 /// and, once there is a `plan`:
 ///   "arena"     a transient lies inside its slab
@@ -26,8 +27,8 @@ struct MemoryPlan {
 ///   "overlap"   from its first write to the last step that names it a transient shares no byte with another one
 ///               written meanwhile; one that a loop names from outside keeps its bytes from trip to trip
 /// Steps happen in the order of the program, on one queue. Linear in steps and operands, but for the state that each
-/// branch copies.
-void verify_program(const Graph& lir, const Target& target, const DispatchReport& report,
+/// branch copies. Errors name nodes as the rows of the `report` do.
+void verify_program(const Graph& lir, const Target& target, const StepSources& sources, const DispatchReport& report,
                     const std::optional<MemoryPlan>& plan = {});
 
 }  // namespace rlx::compile

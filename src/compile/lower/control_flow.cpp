@@ -54,9 +54,9 @@ void lower_while(Lowering& l, const Node& n) {
                                           copy_all(l, n, next, state);
                                           return {};
                                         }};
-  l.step(n, "while", "while", "generated");
   l.set_origin(n);
   l.builder().emit("lir.while", {}, lir::LoopAttrs{n.attrs.as<ops::WhileAttrs>().max_trips}, regions);
+  l.claim(n);
   l.note(n, "loop: host-polled");
   for (std::size_t i = 0; i < carried; ++i) l.set_buffers(n.results[i], state[i]);
 }
@@ -80,10 +80,10 @@ void lower_if(Lowering& l, const Node& n) {
   };
   const std::vector<RegionBody> regions{branch(n.regions[0]), branch(n.regions[1])};
   const Value predicate = l.buffer(n.operands[0]);
-  l.step(n, "if", "if", "generated");
   l.note(n, "branch: host-polled");
   l.set_origin(n);
   l.builder().emit("lir.if", ValuesIn(&predicate, 1), {}, regions);
+  l.claim(n);
   for (std::size_t i = 0; i < results.size(); ++i) l.set_buffers(n.results[i], results[i]);
 }
 

@@ -58,6 +58,7 @@ Value Elements::compute(ValueId v, const Coordinates& c) {
   const Node& n = mir_.node(info.node);
   const ElementRule rule = element_rule(*n.op);
   if (!rule) throw InternalError(std::string(n.op->name()) + " has no element rule and no buffer");
+  worked_out_.insert(info.node);
   return rule(*this, n, c);
 }
 

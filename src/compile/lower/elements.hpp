@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,9 @@ class Elements {
     Elements& e_;
   };
 
+  /// The nodes whose elements the body works out, where it does not load them.
+  const std::set<NodeId>& worked_out() const { return worked_out_; }
+
   Builder& builder() { return b_; }
   IndexEmitter& index() { return index_; }
   const Graph& mir() const { return mir_; }
@@ -60,6 +64,7 @@ class Elements {
   std::function<Value(ValueId)> buffer_;
   bool flat_, checked_;
   std::map<ValueId, Value> bound_, stored_;
+  std::set<NodeId> worked_out_;
   std::vector<std::map<std::pair<ValueId, Coordinates>, Value>> memo_{1};
 };
 

@@ -6,6 +6,12 @@
 
 namespace rlx::compile {
 
+// What runs at every point of a shape; its name and writes are the kernel's to say.
+static lir::KernelAttrs over(std::vector<std::int64_t> shape) {
+  const lir::Policy policy = shape.size() == 1 ? lir::Policy::range : lir::Policy::mdrange;
+  return {.policy = policy, .extents = std::move(shape)};
+}
+
 TensorType device_type(TensorType t) {
   t.space = Space::device;
   return t;
@@ -27,9 +33,9 @@ Value Lowering::allocate_copy(const Node& n, ValueId operand) {
   if (element_count(shape) == 0) return result;
   if (has_buffer(operand)) copy(n, buffer(operand), result);
   else
-    kernel(n, shape, {operand}, {result}, [&](KernelBody& k) {
-      k.store(0, k.elements.index().linear(k.position, shape), k.load(operand, k.position));
-    });
+    kernel(
+        {.origins = {&n}, .attrs = over(shape), .pulled = {operand}, .writes = {result}, .works = false},
+        [&](KernelBody& k) { k.store(0, k.elements.index().linear(k.position, shape), k.load(operand, k.position)); });
   return result;
 }
 
@@ -39,12 +45,9 @@ void Lowering::store_if_reads(const Node& n, ValueId v, ValueId memory) {
   const std::vector<ValueId> reads = leaves({v});
   if (std::none_of(reads.begin(), reads.end(), [&](ValueId r) { return same_memory(buffer(r)); })) return;
   const std::vector<std::int64_t> shape = this->shape(v);
-  lir::KernelAttrs a;
-  a.policy = shape.size() == 1 ? lir::Policy::range : lir::Policy::mdrange;
-  a.extents = shape;
-  kernel({&n}, a, {v}, {allocate(v)},
-         [&](KernelBody& k) { k.store(0, k.elements.index().linear(k.position, shape), k.load(v, k.position)); }, false,
-         {v});
+  kernel(
+      {.origins = {&n}, .attrs = over(shape), .pulled = {v}, .writes = {allocate(v)}, .computed = {v}, .works = false},
+      [&](KernelBody& k) { k.store(0, k.elements.index().linear(k.position, shape), k.load(v, k.position)); });
 }
 
 Value Lowering::view(Value of, const TensorType& t, std::int64_t offset) {
@@ -59,17 +62,9 @@ std::string Lowering::unique_name(std::string_view stem) {
   return name + "_" + std::to_string(names_[name]++);
 }
 
-void Lowering::step(const Node& origin, std::string name, std::string kind, std::string provider,
-                    std::int64_t operations) {
-  report_.steps.push_back({name, std::move(kind), std::move(provider), operations});
-  if (origin.origin >= 0) report_.rows[static_cast<std::size_t>(origin.origin)].steps.push_back(std::move(name));
-}
+void Lowering::claim(StepSource source) { sources_[lir_.region(b_.region()).nodes.back()] = std::move(source); }
 
-void Lowering::share_step(const Node& other, const std::string& name) {
-  if (other.origin < 0) return;
-  auto& steps = report_.rows[static_cast<std::size_t>(other.origin)].steps;
-  if (std::find(steps.begin(), steps.end(), name) == steps.end()) steps.push_back(name);
-}
+void Lowering::claim(const Node& origin) { claim(StepSource{.makes = {&origin}}); }
 
 void Lowering::set_origin(const Node& n) {
   b_.set_origin(n.origin);
@@ -79,7 +74,7 @@ void Lowering::set_origin(const Node& n) {
 void Lowering::copy(const Node& origin, Value from, Value to) {
   set_origin(origin);
   b_.emit("lir.copy", {from, to});
-  step(origin, "copy", "copy", "generated");
+  claim(origin);
 }
 
 void Lowering::note(const Node& origin, std::string text) { report_.add_note(origin.origin, std::move(text)); }
@@ -103,18 +98,16 @@ std::vector<ValueId> Lowering::leaves(const std::vector<ValueId>& values, const 
 }
 
 void Lowering::kernel(const Node& origin, std::vector<std::int64_t> extents, const std::vector<ValueId>& pulled,
-                      Values writes, const std::function<void(KernelBody&)>& body, Values reads) {
-  lir::KernelAttrs a;
-  a.policy = extents.size() == 1 ? lir::Policy::range : lir::Policy::mdrange;
-  a.extents = std::move(extents);
-  kernel({&origin}, std::move(a), pulled, std::move(writes), body, false, {}, std::move(reads));
+                      Values writes, const std::function<void(KernelBody&)>& body) {
+  kernel({.origins = {&origin}, .attrs = over(std::move(extents)), .pulled = pulled, .writes = std::move(writes)},
+         body);
 }
 
-void Lowering::kernel(const std::vector<const Node*>& origins, lir::KernelAttrs attrs,
-                      const std::vector<ValueId>& pulled, Values writes, const std::function<void(KernelBody&)>& body,
-                      bool flat, const std::set<ValueId>& computed, Values reads) {
-  const Node& origin = *origins.back();
-  const std::vector<ValueId> loaded = leaves(pulled, computed);
+void Lowering::kernel(KernelSpec spec, const std::function<void(KernelBody&)>& body) {
+  lir::KernelAttrs& attrs = spec.attrs;
+  const Values &reads = spec.reads, &writes = spec.writes;
+  const Node& origin = *spec.origins.back();
+  const std::vector<ValueId> loaded = leaves(spec.pulled, spec.computed);
   attrs.name = unique_name(origin.op->name());
   attrs.writes = static_cast<int>(writes.size());
   Values buffers;
@@ -125,7 +118,7 @@ void Lowering::kernel(const std::vector<const Node*>& origins, lir::KernelAttrs 
   const bool scalar = attrs.extents.empty();
   if (scalar) attrs.policy = lir::Policy::range, attrs.extents = {1};
   const std::size_t indices = attrs.extents.size() + attrs.team.size();
-  const std::size_t first_node = lir_.node_count();
+  StepSource source{.makes = spec.origins, .works = spec.works};
   const RegionBody region = [&](ValuesIn args) -> Values {
     std::map<ValueId, Value> at;
     for (std::size_t i = 0; i < loaded.size(); ++i) at.emplace(loaded[i], args[indices + i]);
@@ -135,7 +128,7 @@ void Lowering::kernel(const std::vector<const Node*>& origins, lir::KernelAttrs 
           const auto it = at.find(v);
           return it == at.end() ? Value{} : it->second;
         },
-        flat, options_.checked);
+        spec.flat, options_.checked);
     KernelBody k{b_, elements, {}, {}, {}, {}};
     for (std::size_t i = 0; i < attrs.extents.size() && !scalar; ++i)
       k.position.push_back(Index::of(args[i], attrs.extents[i]));
@@ -145,12 +138,15 @@ void Lowering::kernel(const std::vector<const Node*>& origins, lir::KernelAttrs 
     k.reads.assign(after_loaded, after_loaded + static_cast<std::ptrdiff_t>(reads.size()));
     k.writes.assign(after_loaded + static_cast<std::ptrdiff_t>(reads.size()), args.end());
     body(k);
+    for (NodeId n : elements.worked_out())
+      if (const Node* used = &mir_.node(n);
+          std::find(source.makes.begin(), source.makes.end(), used) == source.makes.end())
+        source.uses.push_back(used);
     return {};
   };
   set_origin(origin);
   b_.emit("lir.kernel", buffers, attrs, std::span(&region, 1));
-  step(origin, attrs.name, "kernel", "generated", static_cast<std::int64_t>(lir_.node_count() - first_node));
-  for (const Node* other : origins) share_step(*other, attrs.name);
+  claim(std::move(source));
 }
 
 }  // namespace rlx::compile

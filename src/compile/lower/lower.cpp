@@ -119,15 +119,19 @@ void Lowering::lower_loop(const FusedKernel& k) {
   lir::KernelAttrs a;
   a.policy = flat || shape.size() == 1 ? lir::Policy::range : lir::Policy::mdrange;
   a.extents = flat ? std::vector{element_count(shape)} : shape;
-  kernel(nodes(k.roots), a, results, writes,
+  kernel({.origins = nodes(k.roots),
+          .attrs = a,
+          .pulled = results,
+          .writes = writes,
+          .computed = {results.begin(), results.end()},
+          .flat = flat},
          [&](KernelBody& body) {
            const Index linear = flat ? body.position[0] : body.elements.index().linear(body.position, shape);
            // All loads come before the first store: a destination may be the memory of a value that is still read.
            Values computed;
            for (ValueId v : results) computed.push_back(body.load(v, body.position));
            for (std::size_t i = 0; i < results.size(); ++i) body.store(i, linear, computed[i]);
-         },
-         flat, {results.begin(), results.end()});
+         });
 }
 
 bool Lowering::may_join_call(const std::vector<ValueId>& results, const std::vector<std::int64_t>& shape) const {
@@ -169,7 +173,7 @@ void Lowering::lower_call(const Node& n) {
   set_origin(n);
   const Values made = b_.emit("lir.call", values, a);
   for (std::size_t i = 0; i < resources.size(); ++i) buffers_[resources[i]] = {made[i]};
-  step(n, n.record, "call", std::string(record_of(n).provider.value));
+  claim(n);
 }
 
 const KernelRecord& Lowering::record_of(const Node& call) const {
@@ -193,7 +197,7 @@ std::vector<Values> Lowering::region(RegionId r, const std::vector<Values>& argu
   return out;
 }
 
-Graph Lowering::run() {
+Lowered Lowering::run() {
   std::vector<Values> arguments;
   for (std::size_t i = 0; i < mir_.inputs().size(); ++i) {
     const Type& t = mir_.type(mir_.inputs()[i]);
@@ -212,7 +216,7 @@ Graph Lowering::run() {
     for (std::size_t p = 0; p < results[i].size(); ++p)
       b_.output(as_output(mir_.outputs()[i], results[i][p]),
                 mir_.output_names[i] + (results[i].size() > 1 ? "." + std::to_string(p) : ""));
-  return std::move(lir_);
+  return {std::move(lir_), std::move(sources_)};
 }
 
 // What a program returns is memory of its own: a fresh transient becomes an output; an input, a constant, a view, or
@@ -230,8 +234,12 @@ Value Lowering::as_output(ValueId mir_value, Value v) {
   }
   const Value out = b_.emit1("lir.buffer", {}, lir::BufferAttrs{.type = v.type(), .lifetime = lir::Lifetime::output});
   // An input that is returned has no node, so its copy is in no row of the report.
-  const NodeId maker = mir_.value(mir_value).node;
-  copy(maker < 0 ? Node{} : mir_.node(maker), v, out);
+  if (const NodeId maker = mir_.value(mir_value).node; maker >= 0) copy(mir_.node(maker), v, out);
+  else {
+    set_origin(Node{});
+    b_.emit("lir.copy", {v, out});
+    claim(StepSource{});
+  }
   return out;
 }
 
@@ -239,8 +247,8 @@ std::vector<TensorType> sparse_parts(const SparseType& s) {
   return {tensor(s.index, {s.shape[0] + 1}), tensor(s.index, {s.entries}), tensor(s.dtype, {s.entries})};
 }
 
-Graph lower(const Graph& mir, const Registry& registry, const Target& target, std::span<const KernelRecord> records,
-            const CompileOptions& options, DispatchReport& report) {
+Lowered lower(const Graph& mir, const Registry& registry, const Target& target, std::span<const KernelRecord> records,
+              const CompileOptions& options, DispatchReport& report) {
   return Lowering(mir, registry, target, records, options, report).run();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "compile/lower/elements.hpp"
 #include "compile/lower/fusion.hpp"
+#include "compile/step_sources.hpp"
 
 #include <rlx/compile/compile.hpp>
 #include <rlx/compile/lir.hpp>
@@ -14,9 +15,13 @@
 
 namespace rlx::compile {
 
-/// LIR program without memory plan. Fills in the steps of the report's rows.
-Graph lower(const Graph& mir, const Registry& registry, const Target& target, std::span<const KernelRecord> records,
-            const CompileOptions& options, DispatchReport& report);
+/// LIR program without memory plan, and what its steps were made from.
+struct Lowered {
+  Graph program;
+  StepSources sources;
+};
+Lowered lower(const Graph& mir, const Registry& registry, const Target& target, std::span<const KernelRecord> records,
+              const CompileOptions& options, DispatchReport& report);
 
 /// The arrays that a sparse value (csr) is split into: offsets, indices, values.
 std::vector<TensorType> sparse_parts(const SparseType& s);
@@ -38,11 +43,22 @@ struct KernelBody {
   }
 };
 
+/// A kernel to be made.
+struct KernelSpec {
+  std::vector<const Node*> origins;  ///< Whose results it makes; the last one names it.
+  lir::KernelAttrs attrs{};          ///< But for name and writes.
+  std::vector<ValueId> pulled{};     ///< Values that the body may ask for elements of.
+  Values reads{}, writes{};          ///< Other buffers that it loads from; those that it stores to.
+  std::set<ValueId> computed{};      ///< Worked out in the body even if they have buffers.
+  bool flat = false;                 ///< As in FusedKernel.
+  bool works = true;                 ///< As in StepSource.
+};
+
 class Lowering {
  public:
   Lowering(const Graph& mir, const Registry& registry, const Target& target, std::span<const KernelRecord> records,
            const CompileOptions& options, DispatchReport& report);
-  Graph run();
+  Lowered run();
 
   const Graph& mir() const { return mir_; }
   std::vector<const Node*> nodes(const std::vector<NodeId>& ids) const;
@@ -67,15 +83,10 @@ class Lowering {
   /// Stores `v`, which has no buffer, where computing it would read the memory of another value.
   void store_if_reads(const Node& n, ValueId v, ValueId memory);
 
-  /// A kernel that may pull elements of `pulled` values, load from `reads` and store to `writes`. `origin` is the node
-  /// whose report row gets the step.
+  void kernel(KernelSpec spec, const std::function<void(KernelBody&)>& body);
+  /// One over a range of these extents that makes results of `origin` from elements of `pulled` values.
   void kernel(const Node& origin, std::vector<std::int64_t> extents, const std::vector<ValueId>& pulled, Values writes,
-              const std::function<void(KernelBody&)>& body, Values reads = {});
-  /// The same under any policy. The rows of all `origins` get the step; the last one names it. Values in `computed` are
-  /// worked out in the body even if they have buffers; `flat` as in FusedKernel.
-  void kernel(const std::vector<const Node*>& origins, lir::KernelAttrs attrs, const std::vector<ValueId>& pulled,
-              Values writes, const std::function<void(KernelBody&)>& body, bool flat = false,
-              const std::set<ValueId>& computed = {}, Values reads = {});
+              const std::function<void(KernelBody&)>& body);
   void copy(const Node& origin, Value from, Value to);
   Value view(Value of, const TensorType& t, std::int64_t offset = 0);
   /// Emits the steps of a MIR region, whose arguments stand for these buffers; gives the buffers of its results.
@@ -83,14 +94,13 @@ class Lowering {
   /// Steps emitted from now on belong to this node: its row of the report and its location.
   void set_origin(const Node& n);
   void note(const Node& origin, std::string text);
-  /// A row of the report's steps, under the row of `origin`.
-  void step(const Node& origin, std::string name, std::string kind, std::string provider, std::int64_t operations = 0);
+  /// Says that the step just emitted makes results of `origin`.
+  void claim(const Node& origin);
 
  private:
   void lower_kernel(const FusedKernel& k);
   void lower_loop(const FusedKernel& k);
-  /// A step that has its row already, in the row of another node too.
-  void share_step(const Node& other, const std::string& name);
+  void claim(StepSource source);
   void lower_call(const Node& n);
   /// Stored values that computing these reaches.
   std::vector<ValueId> leaves(const std::vector<ValueId>& values, const std::set<ValueId>& computed = {}) const;
@@ -107,6 +117,7 @@ class Lowering {
   const CompileOptions& options_;
   DispatchReport& report_;
   Graph lir_;
+  StepSources sources_;
   Builder b_;
   std::map<ValueId, Values> buffers_;
   std::set<ValueId> stored_;

@@ -56,7 +56,13 @@ class RowsLowering {
       a.team.back() = team_size;
     }
     const auto fill = [&](KernelBody& k) { teams ? by_team(k, number) : body(k, number); };
-    l_.kernel(l_.nodes(k_.roots), a, made, writes, fill, k_.flat, {made.begin(), made.end()});
+    l_.kernel({.origins = l_.nodes(k_.roots),
+               .attrs = a,
+               .pulled = made,
+               .writes = writes,
+               .computed = {made.begin(), made.end()},
+               .flat = k_.flat},
+              fill);
     if (space_.chunks > 1) combine_partials();
   }
 
@@ -258,7 +264,13 @@ class RowsLowering {
     lir::KernelAttrs a;
     a.policy = space_.kept.size() == 1 ? lir::Policy::range : lir::Policy::mdrange;
     a.extents = space_.kept;
-    l_.kernel(l_.nodes(p.reductions), a, identities, results, body, false, {}, partials);
+    l_.kernel({.origins = l_.nodes(p.reductions),
+               .attrs = a,
+               .pulled = identities,
+               .reads = partials,
+               .writes = results,
+               .works = false},
+              body);
   }
 
   // The operands (half 0) or identities (half 1) of a reduction.

@@ -188,7 +188,7 @@ bool lower_tiled_dot_general(Lowering& l, const Node& n, DType accumulate, Value
     kernel.team.push_back(side);
   }
   const DType out = l.mir().tensor_type(n.results[0]).dtype;
-  l.kernel({&n}, std::move(kernel), n.operands, {result},
+  l.kernel({.origins = {&n}, .attrs = std::move(kernel), .pulled = n.operands, .writes = {result}},
            [&](KernelBody& k) { Tile(k, accumulate, depth, terms, left.batch.size()).run(left, right, out); });
   return true;
 }

@@ -86,8 +86,8 @@ struct CallAttrs {
   int operands = 0;                       ///< How many of the values are operands; the rest are destination buffers.
   Types operand_types{}, result_types{};  ///< Of the operator, before sparse values were split.
   Types resources{};                      ///< Types of the resource results, in order.
-  /// Kernels just before, joined by " + ", that the call runs to make pieces of its operands as it reads them.
-  std::string prologues{};
+  /// Kernels just before, in their order, that the call runs to make pieces of its operands as it reads them.
+  std::vector<std::string> prologues{};
   std::string epilogue{};  ///< Kernel that follows and that the call runs, on parts of its result that are complete.
   bool operator==(const CallAttrs&) const = default;
   static constexpr auto fields =
@@ -103,9 +103,11 @@ struct CallAttrs {
 };
 
 /// What reports call the step: the record, and the kernels that it runs before and after.
-inline std::string step_name(const CallAttrs& a) {
-  return (a.prologues.empty() ? "" : a.prologues + " + ") + a.record + (a.epilogue.empty() ? "" : " + " + a.epilogue);
-}
+RLX_API std::string step_name(const CallAttrs& a);
+/// That of any step: a kernel's or call's own, else its kind.
+RLX_API std::string step_name(const Node& step);
+/// "kernel", "call", "copy", "while", "if".
+RLX_API std::string step_kind(const Node& step);
 
 /// lir.while() (region condition, region body): both regions capture the buffers of the
 /// program; the condition's region returns one bool[] buffer, read after its steps have run. The body updates the state

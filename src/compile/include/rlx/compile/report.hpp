@@ -3,6 +3,7 @@
 #include <rlx/ir/error.hpp>
 #include <rlx/ir/graph.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,10 +35,18 @@ struct ReportRow {
   double flops = 0, bytes = 0;     ///< 0 where the operator states no cost.
 };
 
+/// One step of the program; numbers are those of one run of it.
 struct StepRow {
-  std::string name, kind;  ///< kind: kernel, call, copy, while, if.
+  std::string name, kind;  ///< kind: kernel, call, copy, while, if, size point.
   std::string provider;
-  std::int64_t kernel_operations = 0;
+  std::int64_t kernel_operations = 0;  ///< Nodes in the bodies of its kernels.
+  /// What the nodes that it works out state as their cost; those that another step works out too count in both. Absent
+  /// where one states none, where a size is known only at run time, and for loops and branches, whose steps have rows
+  /// of their own.
+  std::optional<double> flops{};
+  /// Of buffers, read and written: at most what its kernels have loads and stores of, a call's operands and results
+  /// whole. Absent where a size is known only at run time, and for loops and branches.
+  std::optional<double> bytes{};
 };
 
 /// An input that the caller gives away (CompileOptions::donated).
@@ -58,12 +67,10 @@ struct DispatchReport {
   std::size_t unresolved() const;
   /// A note of row `origin` (-1: none), which has each text once.
   void add_note(int origin, std::string text);
-  /// Takes back one step of that name, and from row `origin` (-1: none), when a pass removes it from the program.
-  void drop_step(std::string_view name, int origin);
   RLX_API std::string to_table() const;
   /// {"graph", "device", "policy", "nodes": [{"value", "region", "op", "path", "provider", "lowering", ...}],
-  /// "unresolved": n, "donations": [{"input", "result", "bytes", "why"}], ...}. A node whose location is known has
-  /// "file" and "line".
+  /// "unresolved": n, "steps": [{"name", "kind", "provider", "operations", "flops", "bytes"}], "donations": [{"input",
+  /// "result", "bytes", "why"}], ...}. A node whose location is known has "file" and "line"; what is absent is null.
   RLX_API std::string to_json() const;
 };
 
