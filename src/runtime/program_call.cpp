@@ -153,72 +153,26 @@ void ProgramCall::execute(const Step& s) {
                       at(s.places[0]).byte_offset, p_.place(s.places[0]).bytes);
       break;
     case Step::Kind::call:
-      call(p_.steps.calls[s.index], s.prologues, s.epilogue);
+      call(s);
       break;
     case Step::Kind::loop:
       loop(s);
       break;
     case Step::Kind::branch:
-      steps(truth(s.places[0]) ? s.first : s.second);
+      steps(truth(s.places[0]) ? s.if_true : s.if_false);
       break;
   }
 }
 
 void ProgramCall::loop(const Step& s) {
   std::int64_t trips = 0;
-  for (steps(s.first); truth(s.condition); steps(s.first)) {
+  for (steps(s.condition); truth(s.answer); steps(s.condition)) {
     if (trips++ == s.max_trips)
       throw NumericalError(
           "while", "while: the condition still holds after max_trips = " + std::to_string(s.max_trips) + " trips",
           s.max_trips, -1);
-    steps(s.second);
+    steps(s.body);
   }
-}
-
-void ProgramCall::call(const Call& c, const std::vector<Step>& before, const std::vector<Step>& after) {
-  std::vector<BufferView> in, out;
-  for (int p : c.in_places) in.push_back(view(p));
-  for (int p : c.out_places) out.push_back(view(p));
-  std::vector<ResourceValue> used, made;
-  for (int r : c.resource_slots) used.push_back(resources_[static_cast<std::size_t>(r)]);
-  const Instance instance{
-      c.op, &c.attrs, {c.operand_types, {}, nullptr}, c.result_types, &p_.device->target(), !before.empty()};
-  BufferView workspace;
-  workspace.type = tensor(DType::u8, {c.workspace_bytes});
-  workspace.data =
-      static_cast<std::byte*>(arena_.allocation().handle) + (p_.device->host_addressable() ? p_.steps.arena_bytes : 0);
-  workspace.byte_offset = p_.steps.arena_bytes;
-  // A record runs in the order of the queue, so what was enqueued before it must be done where the host runs it.
-  p_.device->synchronize();
-  const Epilogue last = epilogue(after, c);
-  const std::vector<Prologue> first = prologues(before, c);
-  std::get<Launch>(c.record->action.value)({instance, in, used, out, &made, workspace, last ? &last : nullptr, first});
-  if (made.size() != c.made_slots.size())
-    throw InternalError(std::string(c.record->name.value) + " made " + std::to_string(made.size()) + " resources");
-  for (std::size_t i = 0; i < made.size(); ++i)
-    resources_[static_cast<std::size_t>(c.made_slots[i])] = std::move(made[i]);
-}
-
-Epilogue ProgramCall::epilogue(const std::vector<Step>& after, const Call& c) const {
-  if (after.empty()) return {};
-  const std::int64_t row = p_.place(c.out_places[0]).type.shape.back().constant();
-  return [this, row, index = after[0].index, places = buffers(after[0])](std::int64_t begin, std::int64_t end) {
-    p_.module->launch_rows(index, places, begin / row, end / row);
-  };
-}
-
-std::vector<Prologue> ProgramCall::prologues(const std::vector<Step>& before, const Call& c) const {
-  std::vector<Prologue> out(before.empty() ? 0 : c.in_places.size());
-  for (std::size_t i = 0; i < out.size(); ++i)
-    if (c.prologues[i] >= 0) {
-      const Step& s = before[static_cast<std::size_t>(c.prologues[i])];
-      std::vector<KernelBuffer> read = buffers(s);
-      read.pop_back();  // What it makes has no place: a piece of it comes with each launch.
-      out[i] = [this, index = s.index, read = std::move(read)](std::int64_t begin, std::int64_t end, void* base) {
-        p_.module->launch_piece(index, read, begin, end, base);
-      };
-    }
-  return out;
 }
 
 bool ProgramCall::truth(int place) const {

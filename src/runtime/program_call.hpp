@@ -36,9 +36,9 @@ class ProgramCall {
   void steps(const std::vector<Step>& list);
   void execute(const Step& s);
   void loop(const Step& s);
-  void call(const Call& c, const std::vector<Step>& before, const std::vector<Step>& after);
-  Epilogue epilogue(const std::vector<Step>& after, const Call& c) const;
-  std::vector<Prologue> prologues(const std::vector<Step>& before, const Call& c) const;
+  void call(const Step& s);  // record_call.cpp, with the kernels that it runs.
+  Epilogue epilogue(const Step& call) const;
+  std::vector<Prologue> prologues(const Step& call) const;
   bool truth(int place) const;
 
   // After them.

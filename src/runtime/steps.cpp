@@ -77,18 +77,18 @@ class Preparer {
         epilogue = !n.attrs.as<lir::CallAttrs>().epilogue.empty();
       } else if (op == "lir.while") {
         Step s{.kind = Step::Kind::loop,
+               .condition = region(n.regions[0]),
                .max_trips = n.attrs.as<lir::LoopAttrs>().max_trips,
-               .first = region(n.regions[0]),
                .info = info(n, "while")};
-        s.condition = places_.at(g_.region(n.regions[0]).results[0]);
-        s.second = region(n.regions[1]);
+        s.answer = places_.at(g_.region(n.regions[0]).results[0]);
+        s.body = region(n.regions[1]);
         steps.push_back(std::move(s));
       } else if (op == "lir.if") {
         Step s{.kind = Step::Kind::branch,
                .places = places(n.operands),
-               .first = region(n.regions[0]),
+               .if_true = region(n.regions[0]),
                .info = info(n, "if")};
-        s.second = region(n.regions[1]);
+        s.if_false = region(n.regions[1]);
         steps.push_back(std::move(s));
       } else throw InternalError("a program holds " + std::string(op) + ", which is no step");
     }

@@ -47,10 +47,11 @@ struct Step {
   enum class Kind : std::uint8_t { kernel, call, copy, loop, branch } kind = Kind::kernel;
   std::size_t index = 0;                      ///< Of the kernel or call.
   std::vector<int> places{};                  ///< Buffers of a kernel; from and to of a copy; predicate of a branch.
-  int condition = -1;                         ///< Place that a loop's condition leaves its answer in.
-  std::int64_t max_trips = -1;                ///< Of a loop; -1: no bound.
-  std::vector<Step> first{}, second{};        ///< Condition and body, or then and else.
   std::vector<Step> prologues{}, epilogue{};  ///< Kernels that a call runs.
+  std::vector<Step> condition{}, body{};      ///< Of a loop.
+  int answer = -1;                            ///< Place that the condition leaves its answer in.
+  std::int64_t max_trips = -1;                ///< Of a loop; -1: no bound.
+  std::vector<Step> if_true{}, if_false{};    ///< Of a branch.
   std::vector<int> reads{}, writes{};         ///< Places, of a kernel, call or copy.
   std::shared_ptr<const StepInfo> info{};
 };
