@@ -28,6 +28,13 @@ inline Values toy_jvp(const JvpCall<A>& c) {
 }
 inline Values toy_half_vjp(const VjpCall<A>& c) { return {ops::mul(c.cotangent[0], c.in[0])}; }
 inline Values toy_half_jvp(const JvpCall<A>& c) { return {ops::mul(c.tangent[0], c.in[0])}; }
+/// Right, but of two positions it reads the last one at index 7, which is clamped.
+inline Values toy_distant_vjp(const VjpCall<A>& c) {
+  HostTensor at(DType::i64, {2});
+  at.set_i64(1, 7);
+  const Value x = ops::take(c.in[0], ops::constant(c.b, at), 0);
+  return {ops::mul(c.cotangent[0], ops::mul(x, ops::full_like(x, 2)))};
+}
 inline Batched toy_batch(const BatchCall<A>& c) {
   return {c.b.emit(c.node.op->name(), {c.in[0]}, A{c.attrs.axis + (c.axes[0] <= c.attrs.axis ? 1 : 0)}), {c.axes[0]}};
 }

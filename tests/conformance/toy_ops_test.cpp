@@ -50,6 +50,19 @@ TEST(ConformanceToys, WrongVjp) {
   EXPECT_EQ(failed_kinds(checked(def)), (Kinds{"adjoint", "gradient"}));
 }
 
+TEST(ConformanceToys, VjpThatLooksOutOfRange) {
+  static const OpDef<A> def = [] {
+    auto d = toy("toy.distant");
+    d.vjp = Vjp<A>{toy_distant_vjp};
+    return d;
+  }();
+  const Summary s = checked(def);
+  EXPECT_EQ(failed_kinds(s), Kinds{"gradient"});
+  EXPECT_TRUE(std::any_of(s.cases.begin(), s.cases.end(), [](const CaseResult& c) {
+    return c.reason.find("gather index 7 is out of range") != std::string::npos;
+  })) << s.to_table();
+}
+
 TEST(ConformanceToys, WrongVjpOfOneOperandAlone) {
   static const OpDef<A> def = [] {
     auto d = toy("toy.greedy");

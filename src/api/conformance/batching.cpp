@@ -2,6 +2,7 @@
 #include "api/conformance/checks.hpp"
 #include "api/conformance/compare.hpp"
 #include "api/conformance/fill.hpp"
+#include "api/conformance/index_watch.hpp"
 #include "api/conformance/pieces.hpp"
 
 #include <rlx/transform/vmap.hpp>
@@ -79,7 +80,9 @@ std::string batched_differs(const Instance& i, const Axes& axes, const Registry&
     }
     together[k] = stacked(parts, axes[k]);
   }
-  const HostValues got = evaluate(g, registry, together);
+  const bool in_range =
+      std::all_of(each.begin(), each.end(), [&](const HostValues& in) { return stays_in_range(i, in, registry); });
+  const HostValues got = evaluate_made(g, together, in_range, registry);
   for (std::size_t m = 0; m < members; ++m) {
     HostValues one;
     for (const HostValue& v : got) one.push_back(member(std::get<HostTensor>(v), static_cast<std::int64_t>(m)));

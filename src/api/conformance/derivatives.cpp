@@ -3,6 +3,7 @@
 // looked at alone besides.
 #include "api/conformance/checks.hpp"
 #include "api/conformance/compare.hpp"
+#include "api/conformance/index_watch.hpp"
 #include "api/conformance/vectors.hpp"
 
 #include <rlx/transform/jvp.hpp>
@@ -21,6 +22,7 @@ namespace {
 struct Problem {
   const Instance& instance;
   std::vector<bool> wanted, useful;
+  bool in_range;            // No index that the instance looks at is out of range.
   HostValues cotangents{};  // of useful results, in order
   HostValues tangents{};    // of wanted operands, in order
   bool empty() const {
@@ -31,9 +33,9 @@ struct Problem {
 
 enum Seed : std::size_t { cotangent_seed = 1000, tangent_seed = 2000, direction_seed = 3000 };
 
-Problem problem_of(const Expected& e) {
+Problem problem_of(const Expected& e, const Registry& registry) {
   const Instance& i = *e.instance;
-  Problem p{i, {}, {}};
+  Problem p{i, {}, {}, stays_in_range(i, i.in, registry)};
   for (std::size_t k = 0; k < i.in.size(); ++k) {
     p.wanted.push_back(i.sample.in[k].differentiable && is_smooth(i.sample.in[k].type) && all_finite(i.in[k]));
     if (p.wanted[k]) p.tangents.push_back(random_like(i.in[k], seed_of(i.op->name(), i.index, k, tangent_seed)));
@@ -98,14 +100,14 @@ HostValues pulled(const Problem& p, const Registry& registry) {
   const Graph g = transform::vjp(p.instance.graph, registry, {p.wanted, p.useful, false});
   HostValues in = p.instance.in;
   in.insert(in.end(), p.cotangents.begin(), p.cotangents.end());
-  return evaluate(g, registry, in);
+  return evaluate_made(g, in, p.in_range, registry);
 }
 
 HostValues pushed(const Problem& p, const Registry& registry) {
   const Graph g = transform::jvp(p.instance.graph, registry, {p.wanted, false});
   HostValues in = p.instance.in;
   in.insert(in.end(), p.tangents.begin(), p.tangents.end());
-  HostValues all = evaluate(g, registry, in), out;
+  HostValues all = evaluate_made(g, in, p.in_range, registry), out;
   for (std::size_t k = 0; k < p.useful.size(); ++k) {
     const auto at = std::find(g.output_names.begin(), g.output_names.end(), "t_y" + std::to_string(k));
     if (p.useful[k]) out.push_back(all.at(static_cast<std::size_t>(at - g.output_names.begin())));
@@ -142,7 +144,7 @@ std::string adjoint_differs(const Problem& p, const HostValues& gradients, const
 
 // The problem of which only operand `k` is wanted and moved; `nth` is its place among those that are.
 Problem alone(const Problem& p, std::size_t k, std::size_t nth) {
-  Problem one{p.instance, std::vector<bool>(p.wanted.size()), p.useful, p.cotangents, {p.tangents.at(nth)}};
+  Problem one{p.instance, std::vector<bool>(p.wanted.size()), p.useful, p.in_range, p.cotangents, {p.tangents.at(nth)}};
   one.wanted[k] = true;
   return one;
 }
@@ -204,7 +206,7 @@ void check_one(const Problem& p, Collector& out) {
 void check_derivatives(std::span<const Expected> expected, Collector& out) {
   for (const Expected& e : expected) {
     if (!e.instance->sample.gradients) continue;
-    if (const Problem p = problem_of(e); !p.empty()) check_one(p, out);
+    if (const Problem p = problem_of(e, out.registry()); !p.empty()) check_one(p, out);
   }
 }
 
