@@ -107,7 +107,7 @@ Graph cg_graph(const SparseType& type, const SolverOptions& o) {
 Factored factored(const HostValues& out) {
   const auto& r = std::get<HostResource>(out[0]);
   Factored f{out[0], std::get<HostTensor>(out[1]).get_f64(0), r.type.provider, reason_of(r.data)};
-  if (f.provider.empty()) f.provider = "reference";
+  if (f.provider.empty()) f.provider = "host_reference";
   return f;
 }
 

@@ -115,11 +115,12 @@ class Dispatcher {
       if (first) row.lowering = "decomposition";
       out = emit_and_resolve(operands, [&](Builder& b, ValuesIn in) { return n.op->decompose(b, n.attrs, in); });
     } else {
-      add_unique(row.provider, target_.interprets ? "reference" : "generated");
-      if (first) row.lowering = target_.interprets ? "reference" : "generated";
+      const std::string by = target_.interprets ? "host_reference" : "generated";
+      add_unique(row.provider, by);
+      if (first) row.lowering = by;
       out = keep(from, n, operands);
       // An Extern operator is legal in MIR only as a call: here one of its reference.
-      if (!n.op->is_primitive()) b_.graph().node(b_.graph().value(out.front().id).node).record = "reference";
+      if (!n.op->is_primitive()) b_.graph().node(b_.graph().value(out.front().id).node).record = "host_reference";
     }
     --depth_;
     return out;

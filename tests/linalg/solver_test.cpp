@@ -322,7 +322,7 @@ TEST(Solver, ReferenceDeviceSolvesSmallSystems) {
   const auto b = wave(a.rows);
   std::vector<double> x(b.size());
   EXPECT_LE(solver.solve(b, x).backward_error, 1e-14);
-  EXPECT_EQ(solver.provider(), "reference");
+  EXPECT_EQ(solver.provider(), "host_reference");
 }
 
 }  // namespace

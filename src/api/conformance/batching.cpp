@@ -99,7 +99,7 @@ bool tensors_only(const HostValues& values) {
 
 void check_one(const Expected& e, Collector& out) {
   const Instance& i = *e.instance;
-  const CaseOf c = case_of(i, "batch", reference);
+  const CaseOf c = case_of(i, "batch", out.device());
   std::size_t passed = 0;
   std::string refused;
   for (const Axes& axes : variants(i, out.options().full)) {

@@ -43,6 +43,7 @@ class Collector {
   Collector(Summary& summary, const Options& options, const Registry& registry)
       : summary_(summary), options_(options), registry_(registry) {}
   const Options& options() const { return options_; }
+  const std::string& device() const { return options_.device; }
   const Registry& registry() const { return registry_; }
 
   void add(const CaseOf& c, Outcome o, std::string reason = {});
@@ -97,8 +98,5 @@ void check_values(std::span<const Expected> expected, const std::shared_ptr<runt
                   const runtime::Catalog& catalog,
                   Collector& out);                           ///< value, literal, decomposition; plan on the null device
 void check_memory(runtime::Device& device, Collector& out);  ///< The first rung, which needs no operator.
-
-/// Stands in the names of cases that need no other device.
-inline constexpr std::string_view reference = "reference";
 
 }  // namespace rlx::conformance

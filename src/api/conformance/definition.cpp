@@ -24,7 +24,7 @@ void check_rules(const Op& op, Collector& out) {
       if (name == "vjp" || name == "jvp" || name == "batch")
         open += (open.empty() ? "" : ", ") + std::string(name) + " is Derived, but there is no decomposition";
   }
-  out.judge({op, "rules", reference}, open);
+  out.judge({op, "rules", out.device()}, open);
 }
 
 // A decomposition cannot test itself, and the references are what everything else is compared with: some sample states
@@ -36,7 +36,7 @@ void check_literal(const Op& op, Collector& out) {
     const auto can = [](const SampleOperand& o) { return !cannot_fill(o); };
     any = any || (s.breaks.empty() && std::all_of(s.in.begin(), s.in.end(), can));
   }
-  if (any) out.add({op, "literal", reference}, Outcome::failed, "no sample states its results");
+  if (any) out.add({op, "literal", out.device()}, Outcome::failed, "no sample states its results");
 }
 
 // The constraint that building the sample breaks, "" where it is accepted.
@@ -58,7 +58,7 @@ void check_refusals(const Op& op, Collector& out) {
     const std::size_t at = index++;
     if (s.breaks.empty()) continue;
     const std::string id(s.breaks);
-    const CaseOf c{op, "refusal", reference, id, std::to_string(at)};
+    const CaseOf c{op, "refusal", out.device(), id, std::to_string(at)};
     out.guarded(c, [&] {
       const std::string broken = broken_by(op, s, out.registry());
       out.judge(c, broken == id ? "" : broken.empty() ? "the instance is accepted" : "refused for " + broken);
@@ -67,7 +67,7 @@ void check_refusals(const Op& op, Collector& out) {
   }
   for (const ConstraintDoc& d : op.constraints())
     if (!proved.count(d.id))
-      out.add({op, "refusal", reference, std::string(d.id)}, Outcome::failed,
+      out.add({op, "refusal", out.device(), std::string(d.id)}, Outcome::failed,
               "no sample breaks " + std::string(d.id) + ": " + std::string(d.text));
 }
 

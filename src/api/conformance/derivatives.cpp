@@ -178,8 +178,8 @@ std::string tangent_alone_differs(const Problem& p, const HostValues& gradients,
 
 void check_one(const Problem& p, Collector& out) {
   const Registry& registry = out.registry();
-  const CaseOf gradient = case_of(p.instance, "gradient", reference),
-               adjoint = case_of(p.instance, "adjoint", reference);
+  const CaseOf gradient = case_of(p.instance, "gradient", out.device()),
+               adjoint = case_of(p.instance, "adjoint", out.device());
   HostValues gradients;
   bool differentiated = false;
   out.guarded(gradient, [&] {

@@ -59,7 +59,7 @@ std::optional<double> operations(const Graph& g, const Registry& registry) {
 void check_cost(const Instance& i, const std::optional<Graph>& body, Collector& out) {
   const auto cost = compile::cost_of(i.graph, i.node());
   if (!cost) return;
-  const CaseOf c = case_of(i, "cost", reference);
+  const CaseOf c = case_of(i, "cost", out.device());
   if (!cost->flops.is_constant() || !cost->bytes.is_constant())
     return out.add(c, Outcome::failed, "the cost of a constant shape is not constant");
   const auto flops = static_cast<double>(cost->flops.constant());
@@ -80,18 +80,18 @@ void check_cost(const Instance& i, const std::optional<Graph>& body, Collector& 
 
 void check_graphs(std::span<const Instance> instances, Collector& out) {
   for (const Instance& i : instances) {
-    const CaseOf trip = case_of(i, "round_trip", reference);
+    const CaseOf trip = case_of(i, "round_trip", out.device());
     out.guarded(trip, [&] { out.judge(trip, round_trip(i.graph, out.registry())); });
     std::optional<Graph> body;
     if (i.op->meaning() == Meaning::composite) {
-      const CaseOf c = case_of(i, "decomposition", reference);
+      const CaseOf c = case_of(i, "decomposition", out.device());
       out.guarded(c, [&] {
         body = decomposed(*i.op, i.sample.attrs, i.operand_types(), out.registry());
         verify(*body, Level::hir);
         out.judge(c, types_differ(body->types_of(body->outputs()), i.graph.types_of(i.graph.outputs())));
       });
     }
-    const CaseOf c = case_of(i, "cost", reference);
+    const CaseOf c = case_of(i, "cost", out.device());
     out.guarded(c, [&] { check_cost(i, body, out); });
   }
 }

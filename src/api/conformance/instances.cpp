@@ -74,7 +74,7 @@ std::vector<Instance> instances_of(const Op& op, Collector& out) {
       out.skip(why);
       continue;
     }
-    out.guarded({op, "value", reference, {}, std::to_string(at)},
+    out.guarded({op, "value", out.device(), {}, std::to_string(at)},
                 [&] { instances.push_back(instance_of(op, at, std::move(s), out.registry())); });
   }
   if (instances.empty()) out.skip("value: no sample of " + std::string(op.name()) + " has values");

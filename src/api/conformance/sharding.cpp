@@ -203,7 +203,7 @@ void check_one(const Expected& e, const Tensors& in, const Tensors& whole, Colle
   std::vector<RegionType> regions;
   for (RegionId r : i.node().regions)
     regions.push_back({i.graph.types_of(i.graph.region(r).arguments), i.graph.types_of(i.graph.region(r).results)});
-  const CaseOf c = case_of(i, "shard", reference);
+  const CaseOf c = case_of(i, "shard", out.device());
   const ShardRule rule = i.op->shard(i.sample.attrs, {types, regions, &i.graph.symbols});
   if (auto why = malformed(rule, in, whole); !why.empty()) return out.add(c, Outcome::failed, std::move(why));
   const Cutter cutter(i, rule, in, whole, out.registry());
@@ -230,7 +230,7 @@ void check_sharding(std::span<const Expected> expected, Collector& out) {
     if (e.instance->op->shard_rule().kind != RuleKind::given) continue;
     const auto in = tensors_of(e.instance->in), whole = tensors_of(e.values);
     if (!in || !whole) continue;
-    const CaseOf c = case_of(*e.instance, "shard", reference);
+    const CaseOf c = case_of(*e.instance, "shard", out.device());
     out.guarded(c, [&] { check_one(e, *in, *whole, out); });
   }
 }

@@ -6,8 +6,8 @@ namespace rlx::conformance {
 namespace {
 
 // A library or a hand-written kernel had a part in it, so that forcing the common path gives another program.
-bool is_native_record(const DeviceRun& r) {
-  return r.outcome == Outcome::passed && r.provider != "generated" && r.provider != "reference" && !r.provider.empty();
+bool is_native_record(const DeviceRun& r, const Target& target) {
+  return r.outcome == Outcome::passed && !target.interprets && r.provider != "generated" && !r.provider.empty();
 }
 
 void judge_values(const Expected& e, const DeviceRun& r, std::string_view device, const std::string& path,
@@ -36,7 +36,7 @@ void check_values(std::span<const Expected> expected, const std::shared_ptr<runt
   std::vector<const Instance*> again;
   for (std::size_t k = 0; k < runs.size(); ++k) {
     judge_values(expected[k], runs[k], name, {}, out);
-    if (out.options().compile.preference != Preference::force_common && is_native_record(runs[k]) &&
+    if (out.options().compile.preference != Preference::force_common && is_native_record(runs[k], device->target()) &&
         instances[k]->op->meaning() != Meaning::extern_)
       native.push_back(k), again.push_back(instances[k]);
   }

@@ -39,7 +39,7 @@ struct Progress {
 };
 
 struct Options {
-  std::string device = "reference";
+  std::string device{};      ///< As runtime::open_device takes it.
   std::string filter{};      ///< Operators whose name contains it; only the one of that name, where there is one.
   bool full = false;         ///< Also what takes long: batching along every operand, more directions of each gradient.
   CompileOptions compile{};  ///< Policies of the default path.
