@@ -21,6 +21,11 @@ HostTensor with_shape(const HostTensor& x, DType t, std::vector<std::int64_t> sh
   return out;
 }
 
+std::string content_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
 class Resumed : public ::testing::TestWithParam<Densification> {};
 
 TEST_P(Resumed, MakesTheSameBits) {
@@ -85,11 +90,7 @@ TEST(Checkpoint, OtherRunsAndCutFilesAreRefused) {
   renamed.reconstruction.images[0].name += "_";
   refused(renamed, o, "capture = ");
   refused(small_capture(0.02, 1), o, "capture = ");
-  std::string bytes;
-  {
-    std::ifstream in(path, std::ios::binary);
-    bytes.assign(std::istreambuf_iterator<char>(in), {});
-  }
+  const std::string bytes = content_of(path);
   for (const std::size_t length : {std::size_t{0}, std::size_t{100}, bytes.size() / 2, bytes.size() - 1}) {
     std::ofstream(path, std::ios::binary) << bytes.substr(0, length);
     EXPECT_THROW(Trainer(c, o, path), FormatError) << length;
@@ -171,11 +172,7 @@ TEST(Checkpoint, ChangedBytesAreRefused) {
   Trainer t(c, o);
   const std::string path = folder / "checkpoint.h5";
   t.save(path);
-  std::string bytes;
-  {
-    std::ifstream in(path, std::ios::binary);
-    bytes.assign(std::istreambuf_iterator<char>(in), {});
-  }
+  const std::string bytes = content_of(path);
   std::mt19937 random(5);
   int refused = 0;
   constexpr int tries = 200;
