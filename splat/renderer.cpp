@@ -1,15 +1,24 @@
+#include <rlx/ir/error.hpp>
+#include <rlx/jit.hpp>
 #include <rlx/ops/build.hpp>
+#include <rlx/splat/render.hpp>
 #include <rlx/splat/renderer.hpp>
+#include <rlx/splat/tensor.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <mutex>
 
-#include "splat/tensors.hpp"
+#include "splat/list_room.hpp"
 
 namespace rlx::splat {
 
 namespace {
+
+/// From the scene and a camera to entries, image, alpha and perhaps depth.
+using DrawingProgram = Jit<std::function<Tensors(const Tensors&)>>;
 
 HostTensor map(const HostTensor& x, float (*f)(float)) {
   HostTensor out(DType::f32, x.shape());
@@ -63,7 +72,7 @@ class Renderer::Impl {
   }
 
  private:
-  const Program& program(std::int64_t width, std::int64_t height) {
+  const DrawingProgram& program(std::int64_t width, std::int64_t height) {
     const auto key = std::array{width, height, room_.entries()};
     if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
     RenderOptions o{.project = {.width = width, .height = height, .camera = options_.camera},
@@ -88,8 +97,8 @@ class Renderer::Impl {
   RendererOptions options_;
   Tensors scene_;  // means, quaternions, scales, opacities, harmonics
   std::mutex mutex_;
-  Room room_;
-  std::map<std::array<std::int64_t, 3>, Program> programs_;  // by width, height and entries
+  ListRoom room_;
+  std::map<std::array<std::int64_t, 3>, DrawingProgram> programs_;  // by width, height and entries
 };
 
 Renderer::Renderer(const formats::GaussianCloud& cloud, RendererOptions options)

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "splat/tensors.hpp"
+#include "splat/emitted.hpp"
 
 namespace rlx::splat {
 
@@ -29,11 +29,11 @@ ImageTensors render(const GaussianTensors& g, const CameraTensors& cameras, Rend
 }
 
 Tensor ssim(const Tensor& x, const Tensor& y, SsimAttrs attrs) {
-  return one({x, y}, [&](ValuesIn v) { return ssim(v[0], v[1], attrs); });
+  return emitted({x, y}, [&](ValuesIn v) { return ssim(v[0], v[1], attrs); });
 }
 
 Tensor knn(const Tensor& points, std::int64_t k) {
-  return one({points}, [&](ValuesIn v) { return knn(v[0], k); });
+  return emitted({points}, [&](ValuesIn v) { return knn(v[0], k); });
 }
 
 }  // namespace rlx::splat

@@ -210,10 +210,14 @@ Values project_decompose(Builder&, const A& a, ValuesIn in) {
       all({ahead, less(ops::zeros_like(det), det), bounded(det, limit * limit), reaches(at.u, rx, a.width),
            reaches(at.v, ry, a.height), ops::logical_or(less(clip, rx), less(clip, ry))});
 
+  // The determinants before and after the blur differ by what it adds. Of the quotient of both, the derivative is the
+  // difference of nearly equal terms where little is added, that of 1 less the added share where nearly all is.
   const Value safe = kept(visible, det, 1), before = kept(visible, xx * yy - xy * xy, 0);
+  const Value added = kept(visible, a.blur * (blurred_xx + yy), 0);
+  const Value quotient = ops::select(less(before, added), before / safe, 1.0 - added / safe);
   const Value flat = less_equal(before, ops::zeros_like(before));
   const Value compensation =
-      ops::select(flat, ops::zeros_like(before), ops::sqrt(kept(ops::logical_not(flat), before / safe, 1)));
+      ops::select(flat, ops::zeros_like(before), ops::sqrt(kept(ops::logical_not(flat), quotient, 1)));
   const auto seen = [&](Value x) { return kept(visible, x, 0); };
   return {ops::convert(stacked(Values{seen(rx), seen(ry)}), DType::i32), stacked(Values{seen(at.u), seen(at.v)}),
           seen(p[2]), stacked(Values{seen(blurred_yy / safe), seen(ops::neg(xy) / safe), seen(blurred_xx / safe)}),

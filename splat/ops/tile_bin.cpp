@@ -1,3 +1,4 @@
+#include "splat/entries.hpp"
 #include "splat/ops/common.hpp"
 
 namespace rlx::splat {
@@ -18,13 +19,14 @@ constexpr Constraint<A> bin_constraints[] = {
      }},
     {"C3", "depths is [c, n]",
      [](const A&, const Signature& s) { return has_shape(s, 1, {s.shape(0)[0], s.shape(0)[1]}); }},
-    {"C4", "size is from 0 to 2^31 - 1, or a symbol by itself", [](const A& a, const Signature&) -> Answer {
-       if (a.size.is_constant()) return a.size.constant() >= 0 && a.size.constant() <= INT32_MAX;
+    {"C4", "size is not negative, or a symbol by itself", [](const A& a, const Signature&) -> Answer {
+       if (a.size.is_constant()) return a.size.constant() >= 0;
        const std::vector<std::string> symbols = a.size.symbols();
        return symbols.size() == 1 && a.size == Dim::symbol(symbols[0]);
      }}};
 
 static Types bin_infer(const A& a, const Signature& s) {
+  if (a.size.is_constant()) require_counted(a.size.constant());
   return {i32({a.size}), i32({s.shape(0)[0] * (a.columns * a.rows) + 1})};
 }
 
@@ -67,7 +69,7 @@ extern const OpDef<A> tile_bin_op{
         "Gaussians, counted "
         "through all images, and where the list of each tile begins; equal depths keep the order of the Gaussians. "
         "Where size is a number, "
-        "places beyond the count hold 0 and belong to no list.",
+        "places beyond the count hold 0 and belong to no list. More entries than i32 counts are a MemoryError.",
     .operands = bin_operands,
     .constraints = bin_constraints,
     .infer = bin_infer,

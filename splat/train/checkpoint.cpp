@@ -5,34 +5,14 @@
 
 #include <algorithm>
 #include <cstring>
-#include <sstream>
+
+#include "splat/train/description.hpp"
 
 namespace rlx::splat::train {
 
 namespace {
 
 constexpr std::int64_t version = 3;
-
-std::uint64_t mixed(std::uint64_t hash, std::uint64_t more) { return (hash ^ more) * 0x100000001b3u; }
-
-std::uint64_t hash_of(const Capture& c) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  const auto number = [&](double x) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &x, sizeof bits);
-    hash = mixed(hash, bits);
-  };
-  for (std::size_t i = 0; i < c.size(); ++i) {
-    for (const char x : c.pose(i).name) hash = mixed(hash, static_cast<unsigned char>(x));
-    for (const std::int64_t size : c.images[i].shape()) hash = mixed(hash, static_cast<std::uint64_t>(size));
-    for (const double x : c.camera(i).parameters) number(x);
-    for (const double x : c.pose(i).rotation) number(x);
-    for (const double x : c.pose(i).translation) number(x);
-    hash = mixed(hash, c.images[i].content_hash());
-  }
-  const formats::SparsePoints& points = c.reconstruction.points;
-  return mixed(mixed(hash, points.positions.content_hash()), points.colours.content_hash());
-}
 
 HostTensor bytes_of(const std::string& text) {
   HostTensor t(DType::u8, {static_cast<std::int64_t>(text.size())});
@@ -81,75 +61,12 @@ class CheckpointReader {
   Datasets sets_{};
 };
 
-void compare_descriptions(const std::string& path, const std::string& stored, const std::string& wanted) {
-  std::istringstream a(stored), b(wanted);
-  for (std::string x, y;;) {
-    const bool more_a = static_cast<bool>(std::getline(a, x)), more_b = static_cast<bool>(std::getline(b, y));
-    if (!more_a && !more_b) return;
-    if (!more_a) x = "nothing";
-    if (!more_b) y = "nothing";
-    if (x != y) throw ArgumentError(path + " is a checkpoint of another run: it has " + x + ", expected " + y);
-  }
-}
-
 std::string dataset(const char* folder, const char* name) { return std::string("/") + folder + "/" + name; }
-
-/// Options and capture as a text: an option a line, and hashes of cameras and images.
-std::string description_of(const TrainOptions& o, const Capture& c) {
-  std::ostringstream out;
-  out.precision(17);
-  const auto line = [&](const char* name, auto value) { out << name << " = " << value << "\n"; };
-  line("steps", o.steps);
-  line("degree", o.degree);
-  line("degree_every", o.degree_every);
-  line("ssim", o.ssim);
-  line("opacity_regularizer", o.opacity_regularizer);
-  line("scale_regularizer", o.scale_regularizer);
-  line("mode", static_cast<int>(o.mode));
-  for (const float x : o.background) line("background", x);
-  line("random_background", o.random_background);
-  const TrainRates& r = o.rates;
-  line("rates.means", r.means);
-  line("rates.last_means", r.last_means);
-  line("rates.quats", r.quats);
-  line("rates.scales", r.scales);
-  line("rates.opacities", r.opacities);
-  line("rates.colours", r.colours);
-  line("rates.harmonics", r.harmonics);
-  line("rates.last_share", r.last_share);
-  line("rates.poses", r.poses);
-  line("rates.exposures", r.exposures);
-  line("start", static_cast<int>(o.start));
-  line("random_points", o.random_points);
-  line("densification", static_cast<int>(o.densification));
-  line("most", o.most);
-  line("refine_every", o.refine_every);
-  line("refine_from", o.refine_from);
-  line("refine_until", o.refine_until);
-  const AdaptiveOptions& a = o.adaptive;
-  line("adaptive.gradient", a.gradient);
-  line("adaptive.absolute", a.absolute);
-  line("adaptive.split_scale", a.split_scale);
-  line("adaptive.least_opacity", a.least_opacity);
-  line("adaptive.largest_scale", a.largest_scale);
-  line("adaptive.largest_radius", a.largest_radius);
-  line("adaptive.reset_every", a.reset_every);
-  line("mcmc.growth", o.mcmc.growth);
-  line("mcmc.least_opacity", o.mcmc.least_opacity);
-  line("mcmc.noise", o.mcmc.noise);
-  line("refine_poses", o.refine_poses);
-  line("exposures", o.exposures);
-  line("hold_out_every", o.hold_out_every);
-  line("seed", o.seed);
-  line("views", c.size());
-  line("capture", hash_of(c));
-  return out.str();
-}
 
 }  // namespace
 
 HostTensor digest_of(const Datasets& sets) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
+  std::uint64_t hash = first_hash;
   for (const auto& [name, tensor] : sets) {
     if (name == digest_name) continue;
     for (const char x : name) hash = mixed(hash, static_cast<unsigned char>(x));

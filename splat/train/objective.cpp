@@ -2,6 +2,8 @@
 
 #include <rlx/ops/build.hpp>
 
+#include "splat/emitted.hpp"
+
 namespace rlx::splat::train {
 
 Tensor in_use(const Tensor& count, std::int64_t capacity) { return less(arange(capacity, DType::i32), count); }
@@ -59,7 +61,7 @@ Tensor exposed(const Tensor& image, const Tensor& exposure) {
 Tensor difference(const Tensor& x, const Tensor& y, double share) {
   const Tensor absolute = mean(abs(x - y));
   if (share == 0) return absolute;
-  const Tensor similarity = one({x, y}, [](ValuesIn v) { return ssim(v[0], v[1]); });
+  const Tensor similarity = emitted({x, y}, [](ValuesIn v) { return ssim(v[0], v[1]); });
   return (1 - share) * absolute + share * (1 - similarity);
 }
 

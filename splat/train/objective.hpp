@@ -1,8 +1,8 @@
 // What a step lowers, as functions of tensors that are traced: the scene's activations, its picture, the loss.
 #pragma once
 #include <rlx/splat/train.hpp>
+#include <rlx/tensor.hpp>
 
-#include "splat/tensors.hpp"
 #include "splat/train/state.hpp"
 
 namespace rlx::splat::train {

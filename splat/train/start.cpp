@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "splat/tensors.hpp"
+#include "splat/emitted.hpp"
 #include "splat/train/schedule.hpp"
 
 namespace rlx::splat::train {
@@ -120,8 +120,8 @@ formats::GaussianCloud first_gaussians(const Capture& capture, const TrainOption
   // Kheradmand's first Gaussians are points that grow where the images want them. At random places that serves adaptive
   // density control as well: Gaussians as wide as their distances fill the space before the cameras, and stay there.
   const bool mcmc = o.densification == Densification::mcmc, small = mcmc || !from_points;
-  const Tensor squares =
-      k > 0 ? one({Tensor(c.means)}, [&](ValuesIn v) { return knn(v[0], k); }) : Tensor(HostTensor(DType::f32, {n}));
+  const Tensor squares = k > 0 ? emitted({Tensor(c.means)}, [&](ValuesIn v) { return knn(v[0], k); })
+                               : Tensor(HostTensor(DType::f32, {n}));
   const double extent = extent_of(capture), opacity = mcmc ? 0.5 : 0.1;
   for (std::int64_t i = 0; i < n; ++i) {
     const double square = k > 0 ? squares.host_tensor().get_f64(i) : 1e-4 * extent * extent;

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "splat/emitted.hpp"
 #include "splat/train/adam.hpp"
 #include "splat/train/objective.hpp"
 
@@ -89,7 +90,7 @@ Tensor wandered(const Arguments& a, const Tensors& scene, std::uint64_t seed) {
   const Tensor faint = sigmoid(-100 * (opacity(scene[opacities], a.look.count) - 0.005));
   const Tensor used = in_use(a.look.count, scene[means].dim(0));
   const Tensor covariance =
-      one({scene[quats], exp(scene[scales])}, [](ValuesIn v) { return quat_scale_to_cov(v[0], v[1]); });
+      emitted({scene[quats], exp(scene[scales])}, [](ValuesIn v) { return quat_scale_to_cov(v[0], v[1]); });
   const Tensor amount = where(used, faint, zeros_like(faint)) * a.number(noise_rate);
   const Tensor along = sum(covariance * reshape(normal, {-1, 1, 3}), {2});
   return scene[means] + reshape(amount, {-1, 1}) * along;

@@ -1,12 +1,14 @@
 // The programs of training: one for each capacity, size of image and length of the lists of tiles.
 #pragma once
+#include <rlx/jit.hpp>
 #include <rlx/splat/train.hpp>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 
-#include "splat/tensors.hpp"
+#include "splat/list_room.hpp"
 #include "splat/train/state.hpp"
 
 namespace rlx::splat::train {
@@ -53,7 +55,7 @@ class Programs {
   RenderOptions render_options(const ViewArrays& view) const;
 
   TrainOptions options_;
-  Room room_;
+  ListRoom room_;
   std::map<Key, std::unique_ptr<StepProgram>> steps_;
   std::array<std::map<Key, std::unique_ptr<StepProgram>>, 2> pictures_;  // without and with what was learnt of the view
 };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "splat/emitted.hpp"
 #include "splat/train/checkpoint.hpp"
 #include "splat/train/schedule.hpp"
 #include "splat/train/start.hpp"
@@ -144,7 +145,7 @@ Quality Trainer::quality(const std::vector<std::size_t>& views) {
       squares += std::pow(shown.get_f64(i) - image.get_f64(i) / 255, 2);
     }
     q.psnr += 10 * std::log10(static_cast<double>(image.numel()) / std::max(squares, 1e-10));
-    q.ssim += one({Tensor(shown), Tensor(truth)}, [](ValuesIn v) { return ssim(v[0], v[1]); }).item();
+    q.ssim += emitted({Tensor(shown), Tensor(truth)}, [](ValuesIn v) { return ssim(v[0], v[1]); }).item();
   }
   q.views = views.size();
   if (q.views > 0) q.psnr /= static_cast<double>(q.views), q.ssim /= static_cast<double>(q.views);

@@ -13,22 +13,13 @@ namespace rlx::formats {
 
 namespace {
 
-std::size_t gaussian_property(const PlyElement& e, const std::string& name, const std::string& file) {
-  const auto found = e.find(name);
-  if (!found)
-    throw FormatError(file, e.offset,
-                      "element " + in_quotes(e.name) + " has no property " + in_quotes(name) +
-                          ": these are points, not 3D Gaussians");
-  if (e.properties[*found].list)
-    throw FormatError(file, e.offset, "the property " + in_quotes(name) + " must be one number, not a list");
-  return *found;
-}
-
 GaussianCloud read_plain(const PlyHeader& header, const PlyElement& e, std::string_view bytes,
                          const std::string& file) {
   const int degree = ply_sh_degree(e, file);
   std::vector<PlyColumn<float>> columns;
-  const auto add = [&](const std::string& name) { columns.push_back({gaussian_property(e, name, file), nullptr, 0}); };
+  const auto add = [&](const std::string& name) {
+    columns.push_back({e.number(name, file, ": these are points, not 3D Gaussians"), nullptr, 0});
+  };
   for (const char* name : {"x", "y", "z", "scale_0", "scale_1", "scale_2", "rot_0", "rot_1", "rot_2", "rot_3",
                            "opacity", "f_dc_0", "f_dc_1", "f_dc_2"})
     add(name);
@@ -75,10 +66,9 @@ int ply_sh_degree(const PlyElement& e, const std::string& file) {
 
 GaussianCloud parse_ply(std::string_view bytes, std::string file) {
   const PlyHeader header = parse_ply_header(bytes, file);
-  const PlyElement* vertex = header.find("vertex");
-  if (!vertex) throw FormatError(file, 0, "the file has no element 'vertex'");
-  if (vertex->find("packed_position")) return read_packed_ply(header, *vertex, bytes, file);
-  return read_plain(header, *vertex, bytes, file);
+  const PlyElement& vertex = header.element("vertex", file);
+  if (vertex.find("packed_position")) return read_packed_ply(header, vertex, bytes, file);
+  return read_plain(header, vertex, bytes, file);
 }
 
 GaussianCloud read_ply(const std::string& path) { return parse_ply(MappedFile::open(path)->bytes(), path); }

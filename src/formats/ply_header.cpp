@@ -175,10 +175,25 @@ std::optional<std::size_t> PlyElement::find(std::string_view property) const {
   return std::nullopt;
 }
 
+std::size_t PlyElement::number(const std::string& property, const std::string& file, std::string_view absent) const {
+  const auto found = find(property);
+  if (!found)
+    throw FormatError(file, offset,
+                      "element " + in_quotes(name) + " has no property " + in_quotes(property) + std::string(absent));
+  if (properties[*found].list)
+    throw FormatError(file, offset, "the property " + in_quotes(property) + " must be one number, not a list");
+  return *found;
+}
+
 const PlyElement* PlyHeader::find(std::string_view element) const {
   for (const PlyElement& e : elements)
     if (e.name == element) return &e;
   return nullptr;
+}
+
+const PlyElement& PlyHeader::element(const std::string& name, const std::string& file) const {
+  if (const PlyElement* e = find(name)) return *e;
+  throw FormatError(file, 0, "the file has no element '" + name + "'");
 }
 
 PlyHeader parse_ply_header(std::string_view bytes, const std::string& file) { return HeaderReader(bytes, file).read(); }

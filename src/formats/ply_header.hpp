@@ -26,6 +26,9 @@ struct PlyElement {
   bool has_lists = false;
 
   std::optional<std::size_t> find(std::string_view property) const;
+  /// Where a property stands that is one number and no list. Throws FormatError; `absent` ends what it says where there
+  /// is none.
+  std::size_t number(const std::string& property, const std::string& file, std::string_view absent = {}) const;
 };
 
 enum class PlyFormat : std::uint8_t { ascii, little_endian, big_endian };
@@ -36,6 +39,8 @@ struct PlyHeader {
   std::size_t data_offset = 0;
 
   const PlyElement* find(std::string_view element) const;
+  /// Throws FormatError where there is none.
+  const PlyElement& element(const std::string& name, const std::string& file) const;
 };
 
 /// Throws FormatError. Counts are checked only for what their own digits say.

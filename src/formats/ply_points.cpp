@@ -13,28 +13,13 @@ namespace rlx::formats {
 
 namespace {
 
-const PlyElement& vertices(const PlyHeader& header, const std::string& file) {
-  const PlyElement* vertex = header.find("vertex");
-  if (!vertex) throw FormatError(file, 0, "the file has no element 'vertex'");
-  return *vertex;
-}
-
-std::size_t point_property(const PlyElement& e, const std::string& name, const std::string& file) {
-  const auto found = e.find(name);
-  if (!found) throw FormatError(file, e.offset, "element " + in_quotes(e.name) + " has no property " + in_quotes(name));
-  if (e.properties[*found].list)
-    throw FormatError(file, e.offset, "the property " + in_quotes(name) + " must be one number, not a list");
-  return *found;
-}
-
 using ColourNames = std::array<const char*, 3>;
 
 /// Red, green and blue, if there are such.
 std::optional<std::array<std::size_t, 3>> colours_of(const PlyElement& e, const std::string& file) {
   for (const ColourNames& names : {ColourNames{"red", "green", "blue"}, ColourNames{"r", "g", "b"}})
     if (e.find(names[0]))
-      return std::array{point_property(e, names[0], file), point_property(e, names[1], file),
-                        point_property(e, names[2], file)};
+      return std::array{e.number(names[0], file), e.number(names[1], file), e.number(names[2], file)};
   return std::nullopt;
 }
 
@@ -49,9 +34,9 @@ bool is_ply_of_points(const std::string& path) {
 
 SparsePoints parse_ply_points(std::string_view bytes, std::string file) {
   const PlyHeader header = parse_ply_header(bytes, file);
-  const PlyElement& e = vertices(header, file);
+  const PlyElement& e = header.element("vertex", file);
   std::vector<PlyColumn<float>> columns;
-  for (const char* name : {"x", "y", "z"}) columns.push_back({point_property(e, name, file), nullptr, 6});
+  for (const char* name : {"x", "y", "z"}) columns.push_back({e.number(name, file), nullptr, 6});
   const auto colours = colours_of(e, file);
   if (colours)
     for (const std::size_t property : *colours) columns.push_back({property, nullptr, 6});

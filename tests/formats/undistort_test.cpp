@@ -27,6 +27,30 @@ TEST(Undistort, CamerasAreColmaps) {
   EXPECT_EQ(rows, 18);
 }
 
+// As many pixels as a camera may have are not all looked at; what is found is what a smaller image by the same lens
+// has, all of whose pixels are. Half a pixel of 640: edges are looked at half a pixel of their own within, which the
+// lens magnifies, and sizes are rounded down.
+TEST(Undistort, CamerasOfAnySize) {
+  for (const CameraModel model : {CameraModel::opencv, CameraModel::full_opencv, CameraModel::opencv_fisheye})
+    for (const Keep keep : {Keep::valid_pixels, Keep::all_pixels}) {
+      const auto scaled = [&](double factor) {
+        Camera c = example_camera(model);
+        c.width = static_cast<std::int64_t>(factor * static_cast<double>(c.width));
+        c.height = static_cast<std::int64_t>(factor * static_cast<double>(c.height));
+        for (std::size_t k = 0; k < 4; ++k) c.parameters[k] *= factor;
+        return undistorted_camera(c, keep);
+      };
+      const double little = 64, much = 1 << 20;
+      const Camera a = scaled(little), b = scaled(much);
+      const auto near = [&](double x, double y) {
+        EXPECT_NEAR(x / little, y / much, 0.5) << name(model) << static_cast<int>(keep);
+      };
+      near(static_cast<double>(a.width), static_cast<double>(b.width));
+      near(static_cast<double>(a.height), static_cast<double>(b.height));
+      for (std::size_t k = 0; k < 4; ++k) near(a.parameters[k], b.parameters[k]);
+    }
+}
+
 Camera small_lens() { return {1, CameraModel::opencv, 64, 48, {50, 51, 32.2, 23.9, -0.21, 0.06, 0.002, -0.003}}; }
 
 // OpenCV interpolates with weights in 32nds of a pixel, and fades to black beyond the centres at the edge.

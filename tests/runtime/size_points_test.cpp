@@ -41,6 +41,9 @@ TEST(SizePoints, RoundUpToEightAnOctave) {
   EXPECT_EQ(compile::rounded_capacity(17), 18);
   EXPECT_EQ(compile::rounded_capacity(1000), 1024);
   EXPECT_EQ(compile::rounded_capacity(1025), 1152);
+  EXPECT_EQ(compile::rounded_capacity(INT32_MAX - 1), INT32_MAX);
+  EXPECT_EQ(compile::rounded_capacity(std::int64_t{INT32_MAX} + 1), std::int64_t{1} << 31);
+  EXPECT_EQ(compile::rounded_capacity(std::int64_t{INT32_MAX} + 2), std::int64_t{9} << 28);
   std::int64_t last = 16, steps = 0;
   for (std::int64_t k = 16; k <= 1 << 20; k += k / 64 + 1) {
     const std::int64_t r = compile::rounded_capacity(k);

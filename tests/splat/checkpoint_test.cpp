@@ -1,5 +1,6 @@
-// Checkpoints that are refused: arrays that are not what a run of these options has - each in turn absent, of another
-// type, of another length and of another rank - and bytes that are not those which were written.
+// What a run that goes on from a checkpoint makes, and checkpoints that are refused: those of other runs, arrays that
+// are not what a run of these options has - each in turn absent, of another type, of another length and of another rank
+// - and bytes that are not those which were written.
 #include "training.hpp"
 
 #include <rlx/formats/hdf5.hpp>
@@ -18,6 +19,84 @@ HostTensor with_shape(const HostTensor& x, DType t, std::vector<std::int64_t> sh
   HostTensor out(t, std::move(shape));
   for (std::int64_t i = 0; i < std::min(x.numel(), out.numel()); ++i) out.set_f64(i, x.get_f64(i));
   return out;
+}
+
+std::string content_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class Resumed : public ::testing::TestWithParam<Densification> {};
+
+TEST_P(Resumed, MakesTheSameBits) {
+  const Folder folder;
+  TrainOptions o = small_options(GetParam());
+  o.random_background = true;
+  o.exposures = o.refine_poses = true;
+  o.adaptive.gradient = 5e-5;
+  o.adaptive.reset_every = 25;
+  o.refine_until = 50;  // So also three times after the checkpoint.
+  const Capture c = small_capture();
+  Trainer whole(c, o);
+  train_to(whole, 23);
+  whole.save(folder / "checkpoint.h5");
+  const std::int64_t then = whole.gaussians();
+  train_to(whole, 60);
+  Trainer second(c, o, folder / "checkpoint.h5");
+  EXPECT_EQ(second.steps_done(), 23);
+  train_to(second, 60);
+  expect_same(whole.cloud(), second.cloud());
+  EXPECT_EQ(whole.render(1), second.render(1));
+  if (GetParam() != Densification::fixed) {
+    EXPECT_NE(then, 200);
+    EXPECT_NE(whole.gaussians(), then);
+  }
+  // And what is saved then is the same file of numbers.
+  whole.save(folder / "a.h5"), second.save(folder / "b.h5");
+  for (const std::string& name : formats::list_hdf5(folder / "a.h5"))
+    EXPECT_EQ(formats::read_hdf5(folder / "a.h5", name), formats::read_hdf5(folder / "b.h5", name)) << name;
+}
+INSTANTIATE_TEST_SUITE_P(Checkpoint, Resumed,
+                         ::testing::Values(Densification::fixed, Densification::adaptive, Densification::mcmc),
+                         [](const auto& p) {
+                           return std::string(p.param == Densification::mcmc       ? "Mcmc"
+                                              : p.param == Densification::adaptive ? "Adaptive"
+                                                                                   : "Fixed");
+                         });
+
+TEST(Checkpoint, OtherRunsAndCutFilesAreRefused) {
+  const Folder folder;
+  const TrainOptions o = small_options();
+  const Capture c = small_capture();
+  Trainer t(c, o);
+  const std::string path = folder / "checkpoint.h5";
+  t.save(path);
+  const auto refused = [&](const Capture& capture, const TrainOptions& options, const std::string& what) {
+    try {
+      Trainer(capture, options, path);
+      ADD_FAILURE() << "taken, in spite of: " << what;
+    } catch (const ArgumentError& e) {
+      EXPECT_NE(std::string(e.what()).find(what), std::string::npos) << e.what();
+      EXPECT_EQ(std::string(e.what()).find(path), 0u) << e.what();
+    }
+  };
+  TrainOptions other = o;
+  other.ssim = 0.5;
+  refused(c, other, "it has ssim = 0.2");
+  other = o;
+  other.rates.scales *= 2;
+  refused(c, other, "it has rates.scales = ");
+  Capture renamed = c;
+  renamed.reconstruction.images[0].name += "_";
+  refused(renamed, o, "capture = ");
+  refused(small_capture(0.02, 1), o, "capture = ");
+  const std::string bytes = content_of(path);
+  for (const std::size_t length : {std::size_t{0}, std::size_t{100}, bytes.size() / 2, bytes.size() - 1}) {
+    std::ofstream(path, std::ios::binary) << bytes.substr(0, length);
+    EXPECT_THROW(Trainer(c, o, path), FormatError) << length;
+  }
+  formats::write_hdf5(path, {{"/run", HostTensor(DType::i64, {3})}});
+  EXPECT_THROW(Trainer(c, o, path), FormatError);
 }
 
 TEST(Checkpoint, EveryArrayIsChecked) {
@@ -93,11 +172,7 @@ TEST(Checkpoint, ChangedBytesAreRefused) {
   Trainer t(c, o);
   const std::string path = folder / "checkpoint.h5";
   t.save(path);
-  std::string bytes;
-  {
-    std::ifstream in(path, std::ios::binary);
-    bytes.assign(std::istreambuf_iterator<char>(in), {});
-  }
+  const std::string bytes = content_of(path);
   std::mt19937 random(5);
   int refused = 0;
   constexpr int tries = 200;

@@ -1,5 +1,6 @@
-// Kernels that work on Gaussians, at every instruction level, against float64, which is decomposed; no bit depends on
-// the number of threads. 1500 Gaussians are more than a block, and no whole number of vectors.
+// Kernels that work on Gaussians, at every instruction level, and what they stand for, decomposed, against float64,
+// which is decomposed; no bit depends on the number of threads. 1500 Gaussians are more than a block, and no whole
+// number of vectors.
 #include "compile/emit_llvm/emit_llvm.hpp"
 #include "references.hpp"
 
@@ -28,7 +29,8 @@ class RandomNumbers {
   std::mt19937_64 words_;
 };
 
-void expect_like_float64(const std::function<std::vector<HostTensor>(DType)>& of) {
+void expect_like_float64(const std::function<std::vector<HostTensor>(DType, Preference)>& with) {
+  const auto of = [&](DType t) { return with(t, Preference::native); };
   const auto exact = of(DType::f64), best = of(DType::f32);
   const auto near_exact = [&](const std::vector<HostTensor>& got) {
     ASSERT_EQ(got.size(), exact.size());
@@ -36,6 +38,10 @@ void expect_like_float64(const std::function<std::vector<HostTensor>(DType)>& of
       EXPECT_LE(relative_difference(got[k], exact[k]), 1e-5) << "result " << k;
   };
   near_exact(best);
+  {
+    SCOPED_TRACE("decomposed");
+    near_exact(with(DType::f32, Preference::force_common));
+  }
   for (const char* level : {"generic", "avx2"})
     if (emit_llvm::best_host_isa() >= emit_llvm::parse_isa(level)) {
       SCOPED_TRACE(level);
@@ -50,8 +56,9 @@ void expect_like_float64(const std::function<std::vector<HostTensor>(DType)>& of
   }
 }
 
-/// Results and gradients to the wanted operands, with random cotangents; and that kernels made them.
-std::vector<HostTensor> with_gradients(const Graph& f, std::vector<HostTensor> in, const std::vector<bool>& wanted) {
+/// Results and gradients to the wanted operands, with random cotangents; and that kernels made them, or none.
+std::vector<HostTensor> with_gradients(const Graph& f, std::vector<HostTensor> in, const std::vector<bool>& wanted,
+                                       Preference preference) {
   const DType t = in[0].dtype();
   RandomNumbers number(8);
   std::vector<bool> given;
@@ -62,10 +69,10 @@ std::vector<HostTensor> with_gradients(const Graph& f, std::vector<HostTensor> i
       in.push_back(HostTensor::from(t, constant_shape(type.shape), number(type.numel().constant(), -1, 1)));
   }
   const Graph g = transform::vjp(f, catalog().operators, {wanted, given, true});
-  const runtime::Executable e(runtime::open_device("cpu"), g, catalog());
+  const runtime::Executable e(runtime::open_device("cpu"), g, catalog(), {.preference = preference});
   int kernels = 0;
   for (const ReportRow& row : e.report().rows) kernels += row.path == Path::native && row.op.starts_with("splat.");
-  EXPECT_EQ(kernels, t == DType::f32 ? 2 : 0);
+  EXPECT_EQ(kernels, t == DType::f32 && preference == Preference::native ? 2 : 0);
   std::vector<HostTensor> out;
   for (const HostValue& v : e.run(HostValues(in.begin(), in.end()))) out.push_back(std::get<HostTensor>(v));
   return out;
@@ -82,13 +89,13 @@ TEST(ShColor, TheKernelAgreesWithFloat64) {
     for (int k = 0; k < 3; ++k) directions[static_cast<std::size_t>(30 + k)] = 0;
     for (std::int64_t i = 0; i < gaussian_count; i += 7)
       coefficients[static_cast<std::size_t>(i * stored * channels)] = -9;
-    expect_like_float64([&](DType t) {
+    expect_like_float64([&](DType t, Preference p) {
       const std::vector<HostTensor> in{HostTensor::from(t, {2, gaussian_count, 3}, directions),
                                        HostTensor::from(t, {gaussian_count, stored, channels}, coefficients)};
       return with_gradients(
           graph_of(in,
                    [&](Builder&, ValuesIn v) -> Values { return {sh_color(v[0], v[1], static_cast<int>(degree))}; }),
-          in, {true, true});
+          in, {true, true}, p);
     });
   }
 }
@@ -114,7 +121,7 @@ TEST(Project, TheKernelAgreesWithFloat64) {
                                    36, 0, 0,  1, 72, 0,  45, 0, 60, 39, 0, 0,  1};
   for (const CameraModel camera : {CameraModel::pinhole, CameraModel::ortho}) {
     SCOPED_TRACE(camera == CameraModel::ortho ? "orthographic" : "pinhole");
-    expect_like_float64([&](DType t) {
+    expect_like_float64([&](DType t, Preference preference) {
       const std::vector<HostTensor> in{HostTensor::from(t, {gaussian_count, 3}, means),
                                        HostTensor::from(t, {gaussian_count, 3, 3}, covariances),
                                        HostTensor::from(t, {3, 4, 4}, views), HostTensor::from(t, {3, 3, 3}, lenses)};
@@ -123,7 +130,7 @@ TEST(Project, TheKernelAgreesWithFloat64) {
             project(v[0], v[1], v[2], v[3], {.width = 96, .height = 72, .camera = camera, .radius_clip = 5});
         return {p.radii, p.means, p.depths, p.conics, p.compensations};
       });
-      auto out = with_gradients(f, in, {true, true, true, false});
+      auto out = with_gradients(f, in, {true, true, true, false}, preference);
       std::int64_t seen = 0;
       for (std::int64_t i = 0; i < 3 * gaussian_count; ++i) seen += out[0].get_i64(2 * i) > 0;
       EXPECT_GT(seen, camera == CameraModel::ortho ? gaussian_count / 2 : gaussian_count);

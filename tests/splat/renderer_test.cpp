@@ -1,15 +1,15 @@
 // Pictures of scenes that a formula gives.
+#include "references.hpp"
+
 #include <rlx/splat/renderer.hpp>
 #include <rlx/splat/viewpoint.hpp>
-
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
 #include <rlx/ir/error.hpp>
 
-#include "splat/tensors.hpp"
+#include "splat/list_room.hpp"
 
 namespace rlx::splat::testing {
 namespace {
@@ -82,8 +82,23 @@ TEST(Renderer, ManyListsGetRoom) {
 
 TEST(Renderer, MoreEntriesThanListsCountAreRefused) {
   const auto wanted = [](std::int64_t n) { return Tensors{Tensor(HostTensor::scalar_i64(DType::i64, n))}; };
-  Room room(10);
-  EXPECT_THROW(room.fitted(0, [&] { return wanted(Room::most + 1); }), MemoryError);
+  ListRoom room(10);
+  const auto refused = [&](std::int64_t n, std::uint64_t most) {
+    try {
+      room.fitted(0, [&] { return wanted(n); });
+      ADD_FAILURE() << n << " entries were taken";
+    } catch (const MemoryError& e) {
+      EXPECT_NE(std::string(e.what()).find("with " + std::to_string(n) + " entries"), std::string::npos) << e.what();
+      EXPECT_EQ(e.wanted_bytes(), 4 * static_cast<std::uint64_t>(n));
+      EXPECT_LE(e.available_bytes(), most);
+    }
+    EXPECT_LT(room.entries(), n);
+  };
+  refused(most_entries + 1, 4 * static_cast<std::uint64_t>(most_entries));
+  {
+    const Setting little("RLX_MEMORY_LIMIT", "1K");  // Less than this process holds: nothing is left.
+    refused(std::int64_t{1} << 22, 0);
+  }
   room.fitted(0, [&] { return wanted(5000); });
   EXPECT_GE(room.entries(), 5000);
 }

@@ -105,16 +105,51 @@ TEST(TileBin, MoreEntriesThanTheirNumberAreRefused) {
   }
 }
 
-// 2100 Gaussians that meet all of 2^20 tiles: more entries than i32 counts and than there is memory for.
+/// n Gaussians that meet each of the tiles of an image.
+struct CoveredImage {
+  static constexpr std::int64_t side = 1024;
+  std::vector<HostTensor> in;
+  explicit CoveredImage(std::int64_t n) {
+    std::vector<double> boxes;
+    for (std::int64_t i = 0; i < n; ++i) boxes.insert(boxes.end(), {0, 0, side, side});
+    in = {HostTensor::from(DType::i32, {1, n, 4}, boxes), HostTensor(DType::f32, {1, n})};
+  }
+  Graph lists(const Dim& size) const {
+    return graph_of(in, [&](Builder&, ValuesIn v) -> Values {
+      return {tile_bin(v[0], v[1], {.width = side, .height = side, .tile = 1}, size).ids};
+    });
+  }
+};
+
+// 2100 times 2^20 entries: before anything asks for their memory. Sizes are rounded up to eighths of a power of two.
+TEST(TileBin, MoreEntriesThanI32CountsAreRefused) {
+  const CoveredImage image(2100);
+  for (const Preference p : {Preference::native, Preference::force_common}) try {
+      run(image.lists(Dim::symbol("entries")), image.in, {.preference = p});
+      ADD_FAILURE() << "2100 x 2^20 entries were taken";
+    } catch (const MemoryError& e) {
+      EXPECT_NE(std::string(e.what()).find("with 2415919104 entries, of which i32 counts 2147483647 at most"),
+                std::string::npos)
+          << e.what();
+      EXPECT_EQ(e.wanted_bytes(), 4 * 2415919104u);
+      EXPECT_LE(e.available_bytes(), 4 * 2147483647ull);
+    }
+  EXPECT_THROW(image.lists(std::int64_t{1} << 31), MemoryError);
+}
+
+// 40 times 2^20 entries, 160 MiB, where there is nothing left.
 TEST(TileBin, MoreEntriesThanMemoryAreRefused) {
-  constexpr std::int64_t side = 1024, n = 2100;
-  std::vector<double> boxes;
-  for (std::int64_t i = 0; i < n; ++i) boxes.insert(boxes.end(), {0, 0, side, side});
-  const std::vector<HostTensor> in{HostTensor::from(DType::i32, {1, n, 4}, boxes), HostTensor(DType::f32, {1, n})};
-  const Graph g = graph_of(in, [&](Builder&, ValuesIn v) -> Values {
-    return {tile_bin(v[0], v[1], {.width = side, .height = side, .tile = 1}, Dim::symbol("entries")).ids};
-  });
-  EXPECT_THROW(run(g, in), Error);  // Before it asks for the memory.
+  const CoveredImage image(40);
+  const Graph g = image.lists(Dim::symbol("entries"));
+  const runtime::Executable e(runtime::open_device("cpu"), g, catalog());
+  const Setting little("RLX_MEMORY_LIMIT", "1K");
+  try {
+    e.run(HostValues(image.in.begin(), image.in.end()));
+    ADD_FAILURE() << "40 x 2^20 entries were taken";
+  } catch (const MemoryError& error) {
+    EXPECT_GE(error.wanted_bytes(), 4u * 40 << 20);
+    EXPECT_EQ(error.available_bytes(), 0u);
+  }
 }
 
 /// A scene of parameters in the order of `render`: means, quats, scales, opacities, sh, views, intrinsics.

@@ -1,11 +1,9 @@
 // Runs of training: what they reach, what they keep, what they refuse.
 #include "training.hpp"
 
-#include <rlx/formats/hdf5.hpp>
 #include <rlx/ir/error.hpp>
 
 #include <cmath>
-#include <fstream>
 
 #include "splat/train/adam.hpp"
 #include "splat/train/schedule.hpp"
@@ -46,44 +44,6 @@ TEST(Training, ReachesWhatItPromisesOnViewsThatAreHeldOut) {
   EXPECT_GT(unseen.psnr, 30);
   EXPECT_LT(seen.psnr - unseen.psnr, 3.5);
 }
-
-class Resumed : public ::testing::TestWithParam<Densification> {};
-
-TEST_P(Resumed, MakesTheSameBits) {
-  const Folder folder;
-  TrainOptions o = small_options(GetParam());
-  o.random_background = true;
-  o.exposures = o.refine_poses = true;
-  o.adaptive.gradient = 5e-5;
-  o.adaptive.reset_every = 25;
-  o.refine_until = 50;  // So also three times after the checkpoint.
-  const Capture c = small_capture();
-  Trainer whole(c, o);
-  train_to(whole, 23);
-  whole.save(folder / "checkpoint.h5");
-  const std::int64_t then = whole.gaussians();
-  train_to(whole, 60);
-  Trainer second(c, o, folder / "checkpoint.h5");
-  EXPECT_EQ(second.steps_done(), 23);
-  train_to(second, 60);
-  expect_same(whole.cloud(), second.cloud());
-  EXPECT_EQ(whole.render(1), second.render(1));
-  if (GetParam() != Densification::fixed) {
-    EXPECT_NE(then, 200);
-    EXPECT_NE(whole.gaussians(), then);
-  }
-  // And what is saved then is the same file of numbers.
-  whole.save(folder / "a.h5"), second.save(folder / "b.h5");
-  for (const std::string& name : formats::list_hdf5(folder / "a.h5"))
-    EXPECT_EQ(formats::read_hdf5(folder / "a.h5", name), formats::read_hdf5(folder / "b.h5", name)) << name;
-}
-INSTANTIATE_TEST_SUITE_P(Training, Resumed,
-                         ::testing::Values(Densification::fixed, Densification::adaptive, Densification::mcmc),
-                         [](const auto& p) {
-                           return std::string(p.param == Densification::mcmc       ? "Mcmc"
-                                              : p.param == Densification::adaptive ? "Adaptive"
-                                                                                   : "Fixed");
-                         });
 
 /// View 1 of the capture, and numbers for a step of it.
 struct Look {
@@ -193,45 +153,6 @@ TEST(Training, DivergenceNamesStepAndTensor) {
     EXPECT_NE(std::string(e.what()).find("the loss is not finite"), std::string::npos) << e.what();
   }
   EXPECT_TRUE(summarize(t.cloud()).not_finite == 0);  // The state before that step is there still.
-}
-
-TEST(Training, CheckpointsOfOtherRunsAndCutOnesAreRefused) {
-  const Folder folder;
-  const TrainOptions o = small_options();
-  const Capture c = small_capture();
-  Trainer t(c, o);
-  const std::string path = folder / "checkpoint.h5";
-  t.save(path);
-  const auto refused = [&](const Capture& capture, const TrainOptions& options, const std::string& what) {
-    try {
-      Trainer(capture, options, path);
-      ADD_FAILURE() << "taken, in spite of: " << what;
-    } catch (const ArgumentError& e) {
-      EXPECT_NE(std::string(e.what()).find(what), std::string::npos) << e.what();
-      EXPECT_EQ(std::string(e.what()).find(path), 0u) << e.what();
-    }
-  };
-  TrainOptions other = o;
-  other.ssim = 0.5;
-  refused(c, other, "it has ssim = 0.2");
-  other = o;
-  other.rates.scales *= 2;
-  refused(c, other, "it has rates.scales = ");
-  Capture renamed = c;
-  renamed.reconstruction.images[0].name += "_";
-  refused(renamed, o, "capture = ");
-  refused(small_capture(0.02, 1), o, "capture = ");
-  std::string bytes;
-  {
-    std::ifstream in(path, std::ios::binary);
-    bytes.assign(std::istreambuf_iterator<char>(in), {});
-  }
-  for (const std::size_t length : {std::size_t{0}, std::size_t{100}, bytes.size() / 2, bytes.size() - 1}) {
-    std::ofstream(path, std::ios::binary) << bytes.substr(0, length);
-    EXPECT_THROW(Trainer(c, o, path), FormatError) << length;
-  }
-  formats::write_hdf5(path, {{"/run", HostTensor(DType::i64, {3})}});
-  EXPECT_THROW(Trainer(c, o, path), FormatError);
 }
 
 TEST(Training, RefusesWhatCannotBeTrainedOn) {

@@ -269,7 +269,9 @@ std::int64_t rounded_capacity(std::int64_t count) {
   constexpr std::int64_t least = 16;
   if (count <= least) return least;
   const int shift = std::bit_width(static_cast<std::uint64_t>(count - 1)) - 4;
-  return (((count - 1) >> shift) + 1) << shift;
+  const std::int64_t rounded = (((count - 1) >> shift) + 1) << shift;
+  // What i32 counts goes no further, for operators whose results are counts and places of that type.
+  return count <= INT32_MAX ? std::min<std::int64_t>(rounded, INT32_MAX) : rounded;
 }
 
 }  // namespace rlx::compile

@@ -39,7 +39,7 @@ SizePoint first_size_point(const Graph& hir, const Registry& registry, const Com
 /// The tail for sizes up to `capacity`.
 Graph bounded_tail(const SizePoint& point, std::int64_t capacity);
 /// A capacity for `count`: the next of eight an octave, so that few tails serve all counts and an eighth at most is
-/// padding.
+/// padding; what i32 counts is not rounded to what it does not.
 std::int64_t rounded_capacity(std::int64_t count);
 
 }  // namespace rlx::compile

@@ -12,7 +12,7 @@ enum class Keep : std::uint8_t {
 
 /// A PINHOLE camera of the same focal lengths, whose size and centre are scaled so that it keeps what is asked for; a
 /// scale is at least 0.2 and at most 2, which matters for fisheye lenses. As COLMAP's UndistortCamera with
-/// blank_pixels 0 or 1. Throws what check(camera) throws.
+/// blank_pixels 0 or 1; of edges beyond 2^16 pixels, as many evenly are looked at. Throws what check(camera) throws.
 RLX_API Camera undistorted_camera(const Camera& camera, Keep keep = Keep::valid_pixels);
 
 /// What `to` would have seen where `from` took `image` ([height, width, channels], u8, u16 or f32): bilinear, zero
