@@ -5,6 +5,7 @@
 #include "compile/lir/call_groups.hpp"
 
 #include <rlx/compile/lir.hpp>
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/op.hpp>
 
 #include <algorithm>
@@ -85,7 +86,7 @@ class ProgramVerifier {
     state.content[v] = m.writable && m.bytes > 0 ? Content::fresh : Content::written;
     if (!m.transient || !plan_) return;
     if (a.slab != 0 || a.offset < 0 || a.offset > plan_->arena_bytes || m.bytes > plan_->arena_bytes - a.offset)
-      program_.refuse("arena", "outside the arena of " + std::to_string(plan_->arena_bytes) + " bytes", {v});
+      program_.refuse("arena", "outside the arena of " + counted(plan_->arena_bytes, "byte"), {v});
     if (a.offset % target_.alignment != 0)
       program_.refuse("alignment", "not at a multiple of " + std::to_string(target_.alignment), {v});
   }
