@@ -3,6 +3,7 @@
 #include "compile/lir/verify_program.hpp"
 
 #include "compile/lir/call_groups.hpp"
+#include "compile/lir/effects.hpp"
 
 #include <rlx/compile/lir.hpp>
 #include <rlx/ir/counted.hpp>
@@ -108,10 +109,9 @@ class ProgramVerifier {
   Access kernel(const Node& n) const {
     const auto writes = n.operands.end() - n.attrs.as<lir::KernelAttrs>().writes;
     Access a{{n.operands.begin(), writes}, {writes, n.operands.end()}};
-    const auto& arguments = g_.region(n.regions[0]).arguments;
+    const auto arguments = lir::buffer_arguments(g_, n);
     std::unordered_map<ValueId, std::size_t> written;  // Argument of the body -> operand.
-    for (std::size_t i = a.reads.size(); i < n.operands.size(); ++i)
-      written[arguments[arguments.size() - n.operands.size() + i]] = i;
+    for (std::size_t i = a.reads.size(); i < n.operands.size(); ++i) written[arguments[i]] = i;
     std::unordered_set<ValueId> stored;
     body(n.regions[0], n, written, stored, a);
     return a;
