@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
 #include <tuple>
 #include <type_traits>
@@ -15,16 +16,16 @@ void check_csr(const std::string& op, const CsrView<T, Index>& a) {
   const auto refuse = [&](const std::string& what) { throw ArgumentError(op + ": " + what); };
   if (a.rows < 0 || a.cols < 0) refuse("a matrix needs a number of rows and columns of at least 0");
   if (static_cast<std::int64_t>(a.row_offsets.size()) != a.rows + 1)
-    refuse(std::to_string(a.rows) + " rows need " + std::to_string(a.rows + 1) + " row offsets, not " +
-           std::to_string(a.row_offsets.size()));
+    refuse(counted(a.row_offsets.size(), "row offset") + " for " + counted(a.rows, "row") + ", expected " +
+           std::to_string(a.rows + 1));
   if (a.columns.size() != a.values.size())
-    refuse(std::to_string(a.columns.size()) + " columns but " + std::to_string(a.values.size()) + " values");
+    refuse(counted(a.columns.size(), "column") + " but " + counted(a.values.size(), "value"));
   if (a.row_offsets[0] != 0) refuse("the first row offset is " + std::to_string(a.row_offsets[0]) + ", not 0");
   for (std::int64_t i = 0; i < a.rows; ++i)
     if (a.row_offsets[i + 1] < a.row_offsets[i]) refuse("row offsets decrease after row " + std::to_string(i + 1));
   if (static_cast<std::size_t>(a.row_offsets[a.rows]) != a.columns.size())
-    refuse("the last row offset is " + std::to_string(a.row_offsets[a.rows]) + ", but " +
-           std::to_string(a.columns.size()) + " entries are given");
+    refuse("the last row offset is " + std::to_string(a.row_offsets[a.rows]) + " for " +
+           counted(a.columns.size(), "entry", "entries"));
   // First without branches: the sign is set in what is negative, and in the difference where it is too large.
   using Unsigned = std::make_unsigned_t<Index>;
   const auto last = static_cast<Unsigned>(std::min<std::int64_t>(a.cols - 1, std::numeric_limits<Index>::max()));

@@ -7,6 +7,8 @@
 
 #include "linalg/csc_matrix.hpp"
 
+#include <rlx/ir/counted.hpp>
+
 namespace rlx::linalg {
 
 namespace {
@@ -95,7 +97,7 @@ MatrixTraits matrix_traits(const std::string& op, const CsrView<T, Index>& view)
 
 MethodChoice choose_method(const MatrixTraits& m) {
   constexpr double solid = 2.2;  // a grid of 1000 x 1000 has 1.8, one of 100 x 100 x 100 has 2.4
-  const std::string n = std::to_string(m.rows) + " rows";
+  const std::string n = counted(m.rows, "row");
   if (m.rows != m.cols)
     return {SolveMethod::lu, "lu: none fits, the matrix is " + std::to_string(m.rows) + " x " + std::to_string(m.cols)};
   if (!m.hermitian) {

@@ -1,3 +1,4 @@
+#include <rlx/ir/counted.hpp>
 #include <rlx/linalg/solver.hpp>
 
 #include "linalg/csc_matrix.hpp"
@@ -136,8 +137,8 @@ class Solver::Impl {
                           std::string(name(state_.a.type.dtype)));
     const auto fits = [n](std::size_t size) { return static_cast<std::int64_t>(size) == n; };
     if (!fits(b.size()) || !fits(x.size()))
-      throw ArgumentError("solver: b has " + std::to_string(b.size()) + " elements and x " + std::to_string(x.size()) +
-                          ", the matrix " + std::to_string(n) + " rows");
+      throw ArgumentError("solver: b has " + counted(b.size(), "element") + " and x " + std::to_string(x.size()) +
+                          ", the matrix " + counted(n, "row"));
     for (std::size_t i = 0; i < b.size(); ++i)
       if (!is_finite(b[i])) throw ArgumentError("solver: b is not finite at " + std::to_string(i) + " (from 0)");
     const Solution s = state_.programs->solve(state_.factor, state_.a, viewed(b));
@@ -167,7 +168,7 @@ class Solver::Impl {
     const auto refuse = [&](const std::string& what) {
       throw NumericalError("linalg.cg", "linalg.cg " + what, s.iterations, s.cg_residual);
     };
-    const std::string done = std::to_string(s.iterations) + " iterations";
+    const std::string done = counted(s.iterations, "iteration");
     if (s.cg_curvature <= 0)
       refuse("stopped in iteration " + std::to_string(s.iterations + 1) +
              ": the matrix is not positive definite, its curvature p^T A p along the search direction p is " +

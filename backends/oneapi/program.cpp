@@ -2,6 +2,7 @@
 
 #include "opencl_c.hpp"
 
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
 
 namespace rlx::oneapi {
@@ -11,8 +12,8 @@ Program::Program(std::shared_ptr<Context> context, const Graph& lir)
   for (const emit_source::EmittedKernel& k : emitted_.kernels)
     if (k.geometry.threads_per_group() > context_->max_group_threads)
       throw DeviceError("OpenCL", CL_INVALID_WORK_GROUP_SIZE,
-                        k.name + " wants teams of " + std::to_string(k.geometry.threads_per_group()) +
-                            " threads; the device has " + std::to_string(context_->max_group_threads));
+                        k.name + " wants teams of " + counted(k.geometry.threads_per_group(), "thread") +
+                            "; the device has " + std::to_string(context_->max_group_threads));
   if (emitted_.kernels.empty()) return;
   build(emitted_.text);
   for (const emit_source::EmittedKernel& k : emitted_.kernels) {

@@ -1,3 +1,4 @@
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
 #include <rlx/splat/capture.hpp>
 
@@ -8,8 +9,8 @@ void check(const Capture& c) {
   if (c.images.empty() || r.images.empty()) throw ArgumentError("a capture has no images");
   formats::check(r);
   if (c.images.size() != r.images.size())
-    throw ArgumentError("a capture has " + std::to_string(c.images.size()) + " images for " +
-                        std::to_string(r.images.size()) + " poses");
+    throw ArgumentError("a capture has " + counted(c.images.size(), "image") + " for " +
+                        counted(r.images.size(), "pose"));
   for (std::size_t i = 0; i < c.size(); ++i) {
     const formats::Camera& camera = c.camera(i);
     const std::string what = "image \"" + c.pose(i).name + "\"";

@@ -1,6 +1,7 @@
 #include "splat/train/checkpoint.hpp"
 
 #include <rlx/formats/hdf5.hpp>
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
 
 #include <algorithm>
@@ -129,8 +130,8 @@ Checkpoint read_checkpoint(const std::string& path, const TrainOptions& resolved
     s.statistic[k] = read(dataset("statistics", statistic_names[k]), DType::f32, {capacity});
   if (s.step < 0 || s.step > resolved.steps || s.count < 1 || s.count > capacity)
     read.fail("a checkpoint whose numbers contradict each other: step " + std::to_string(s.step) + " of " +
-              std::to_string(resolved.steps) + ", " + std::to_string(s.count) + " Gaussians in " +
-              std::to_string(capacity) + " places");
+              std::to_string(resolved.steps) + ", " + counted(s.count, "Gaussian") + " in " +
+              counted(capacity, "place"));
   const HostTensor steps = read("/history/steps", DType::i64, {-1});
   const std::int64_t n = steps.numel();
   const HostTensor counts = read("/history/gaussians", DType::i64, {n}),

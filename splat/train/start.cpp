@@ -6,6 +6,8 @@
 #include "splat/emitted.hpp"
 #include "splat/train/schedule.hpp"
 
+#include <rlx/ir/counted.hpp>
+
 namespace rlx::splat::train {
 
 namespace {
@@ -108,8 +110,7 @@ formats::GaussianCloud first_gaussians(const Capture& capture, const TrainOption
   const std::int64_t n = from_points ? points.size() : o.random_points;
   if (n == 0) throw ArgumentError("the capture has no points to start from: start at random");
   if (n > o.most)
-    throw ArgumentError("a start of " + std::to_string(n) + " Gaussians, more than the most of " +
-                        std::to_string(o.most));
+    throw ArgumentError("a start of " + counted(n, "Gaussian") + ", more than the most of " + std::to_string(o.most));
   formats::GaussianCloud c = formats::make_gaussian_cloud(n, o.degree);
   Random random(o.seed, for_start);
   if (from_points) places_of_points(c, points);

@@ -3,6 +3,7 @@
 
 #include "api/trace.hpp"
 
+#include <rlx/ir/counted.hpp>
 #include <rlx/ops/build.hpp>
 
 #include <algorithm>
@@ -28,7 +29,7 @@ std::int64_t Tensor::dim(int axis) const {
 HostTensor Tensor::blank(DType t, std::size_t count, const std::optional<Extents>& shape) {
   HostTensor r(t, shape.value_or(Extents{static_cast<std::int64_t>(count)}));
   if (r.numel() != static_cast<std::int64_t>(count))
-    throw ArgumentError(std::to_string(count) + " elements do not fill a tensor of " + std::to_string(r.numel()));
+    throw ArgumentError(counted(count, "element") + " given for a tensor of " + std::to_string(r.numel()));
   return r;
 }
 
@@ -75,7 +76,7 @@ void check_arrays(std::int64_t columns, const HostTensor& offsets, const HostTen
       const std::int64_t c = indices.get_i64(k);
       if (c < 0 || c >= columns)
         refuse("column " + std::to_string(c) + " in row " + std::to_string(i) + " of a matrix with " +
-               std::to_string(columns) + " columns");
+               counted(columns, "column"));
       if (k > offsets.get_i64(i) && c <= indices.get_i64(k - 1))
         refuse("columns of row " + std::to_string(i) + " do not ascend");
     }

@@ -1,6 +1,7 @@
 // Functions over Tensor that move, reduce and contract.
 #include "api/tensor_support.hpp"
 
+#include <rlx/ir/counted.hpp>
 #include <rlx/ops/build.hpp>
 
 #include <algorithm>
@@ -40,7 +41,7 @@ Tensor reshape(const Tensor& x, Extents shape) {
   if (const auto open = std::find(shape.begin(), shape.end(), -1); open != shape.end()) {
     const std::int64_t rest = -std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
     if (rest <= 0 || x.numel() % rest != 0)
-      throw ArgumentError("reshape: " + std::to_string(x.numel()) + " elements leave no size for -1");
+      throw ArgumentError("reshape: no size in place of -1 gives " + counted(x.numel(), "element"));
     *open = x.numel() / rest;
   }
   return build1({x}, [&](ValuesIn v) { return ops::reshape(v[0], dims(shape)); });

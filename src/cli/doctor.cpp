@@ -4,6 +4,7 @@
 #include "json_output.hpp"
 
 #include <rlx/compile/compile.hpp>
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/memory.hpp>
 #include <rlx/linalg/linalg.hpp>
 #include <rlx/runtime/backends.hpp>
@@ -137,8 +138,9 @@ void print_text(const json& r) {
               << " MiB available to this process\n";
   if (r["cache"]["folder"].is_null()) std::cout << "cache of compiled code: off\n";
   else
-    std::cout << "cache of compiled code: " << r["cache"]["folder"].get<std::string>() << ", " << r["cache"]["files"]
-              << " files, " << r["cache"]["bytes"] << " bytes\n";
+    std::cout << "cache of compiled code: " << r["cache"]["folder"].get<std::string>() << ", "
+              << counted(r["cache"]["files"].get<std::int64_t>(), "file") << ", "
+              << counted(r["cache"]["bytes"].get<std::int64_t>(), "byte") << "\n";
   std::cout << "\ndevices\n";
   for (const json& d : r["devices"]) {
     std::cout << "  " << d["name"].get<std::string>() << ": " << (d["available"].get<bool>() ? "" : "not available, ")

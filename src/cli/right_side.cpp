@@ -2,6 +2,7 @@
 
 #include <rlx/formats/matrix_market.hpp>
 #include <rlx/formats/tensor_file.hpp>
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
 
 #include <algorithm>
@@ -33,8 +34,7 @@ RightSide read_right_side(const std::string& place, const HostSparse& a) {
   const auto refuse = [&](const std::string& why) {
     throw ArgumentError("b (" + place + ") is " + shape_text(given) + ", " + why);
   };
-  if (!column && !pairs)
-    refuse("expected " + std::to_string(n) + " elements: the matrix has " + std::to_string(n) + " rows");
+  if (!column && !pairs) refuse("expected " + counted(n, "element") + ": the matrix has " + counted(n, "row"));
   RightSide out;
   if (pairs) {
     const auto v = given.as<double>();

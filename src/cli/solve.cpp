@@ -7,6 +7,7 @@
 
 #include <rlx/formats/matrix_market.hpp>
 #include <rlx/formats/tensor_file.hpp>
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
 #include <rlx/linalg/solver.hpp>
 
@@ -90,8 +91,8 @@ std::string scientific(double v) {
 
 void print_text(const nlohmann::json& r, const linalg::SolveInfo& info) {
   const auto line = [](const char* what, const std::string& value) { std::printf("%-18s %s\n", what, value.c_str()); };
-  line("matrix", r["matrix"].get<std::string>() + ": " + r["n"].dump() + " rows, " + r["nnz"].dump() + " entries, " +
-                     r["dtype"].get<std::string>());
+  line("matrix", r["matrix"].get<std::string>() + ": " + counted(r["n"].get<std::int64_t>(), "row") + ", " +
+                     counted(r["nnz"].get<std::int64_t>(), "entry", "entries") + ", " + r["dtype"].get<std::string>());
   line("method", r["reason"].get<std::string>());
   line("provider", info.provider + " on " + r["device"].get<std::string>());
   line("rcond", r["rcond"].is_number() ? scientific(r["rcond"].get<double>()) : "not known to " + info.method);
@@ -116,8 +117,8 @@ void refuse_too_few_entries(const std::string& place) {
   const std::int64_t most = h.symmetry == formats::MatrixSymmetry::general ? h.stored : 2 * h.stored;
   if (h.storage == formats::MatrixStorage::array || h.rows != h.cols || most >= h.rows) return;
   throw NumericalError("solve", 0,
-                       place + ": the matrix is structurally singular: at most " + std::to_string(most) + " of its " +
-                           std::to_string(h.rows) + " rows have an entry");
+                       place + ": the matrix is structurally singular: it has entries in at most " +
+                           std::to_string(most) + " of " + counted(h.rows, "row"));
 }
 
 /// A finite number of at least `least`, and nothing behind it. CLI11's own checks let NaN pass and show all 309 digits
@@ -156,7 +157,7 @@ int Solve::run() {
   r["seconds_read"] = seconds_since(start);
 
   const auto before_factor = std::chrono::steady_clock::now();
-  progress->stage("factoring " + matrix + " (" + std::to_string(a.type.entries.constant()) + " entries)");
+  progress->stage("factoring " + matrix + " (" + counted(a.type.entries.constant(), "entry", "entries") + ")");
   const linalg::Solver solver(std::move(a), o);
   r["seconds_factor"] = seconds_since(before_factor);
   const auto before_solve = std::chrono::steady_clock::now();

@@ -2,6 +2,8 @@
 #include "json_output.hpp"
 #include "splat.hpp"
 
+#include <rlx/ir/counted.hpp>
+
 #include <iostream>
 #include <memory>
 
@@ -20,7 +22,7 @@ struct SplatConvert {
     flags.write(output, cloud);
     if (context.json)
       print_json({{"input", input}, {"output", output}, {"gaussians", cloud.size()}, {"sh_degree", cloud.sh_degree}});
-    else std::cout << output << ": " << cloud.size() << " Gaussians\n";
+    else std::cout << output << ": " << counted(cloud.size(), "Gaussian") << "\n";
     return 0;
   }
 };

@@ -2,6 +2,8 @@
 #include "json_output.hpp"
 #include "splat.hpp"
 
+#include <rlx/ir/counted.hpp>
+
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -41,7 +43,7 @@ struct SplatCrop {
                   {"not_finite", not_finite},
                   {"kept", kept.size()}});
     else {
-      std::cout << output << ": " << kept.size() << " of " << cloud.size() << " Gaussians";
+      std::cout << output << ": " << kept.size() << " of " << counted(cloud.size(), "Gaussian");
       if (not_finite > 0) std::cout << ", of which " << not_finite << " were not finite";
       std::cout << "\n";
     }

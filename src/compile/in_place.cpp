@@ -1,5 +1,7 @@
 #include "compile/in_place.hpp"
 
+#include "compile/lir/effects.hpp"
+
 #include <rlx/ir/op.hpp>
 
 namespace rlx::compile {
@@ -45,12 +47,11 @@ bool accesses_match(const Graph& g, RegionId r, BodyAccesses& a) {
 }  // namespace
 
 bool may_write_over(const Graph& g, const Node& kernel, const std::set<ValueId>& from, const std::set<ValueId>& to) {
-  const Region& body = g.region(kernel.regions[0]);
-  const std::size_t first = body.arguments.size() - kernel.operands.size();
+  const auto arguments = lir::buffer_arguments(g, kernel);
   BodyAccesses a{};
   for (std::size_t i = 0; i < kernel.operands.size(); ++i) {
-    if (from.contains(kernel.operands[i])) a.loaded.insert(body.arguments[first + i]);
-    if (to.contains(kernel.operands[i])) a.stored.insert(body.arguments[first + i]);
+    if (from.contains(kernel.operands[i])) a.loaded.insert(arguments[i]);
+    if (to.contains(kernel.operands[i])) a.stored.insert(arguments[i]);
   }
   return a.loaded.empty() || accesses_match(g, kernel.regions[0], a);
 }

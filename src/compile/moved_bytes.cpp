@@ -23,9 +23,8 @@ struct Touched {
 class BodyCount {
  public:
   BodyCount(const Graph& g, const Node& kernel, Touched& out) : g_(g), out_(out) {
-    const auto& arguments = g.region(kernel.regions[0]).arguments;
-    for (std::size_t i = 0; i < kernel.operands.size(); ++i)
-      operand_[arguments[arguments.size() - kernel.operands.size() + i]] = kernel.operands[i];
+    const auto arguments = lir::buffer_arguments(g, kernel);
+    for (std::size_t i = 0; i < arguments.size(); ++i) operand_[arguments[i]] = kernel.operands[i];
   }
 
   void region(RegionId r, double times) {

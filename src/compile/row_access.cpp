@@ -1,5 +1,7 @@
 #include "compile/row_access.hpp"
 
+#include "compile/lir/effects.hpp"
+
 #include <rlx/compile/lir.hpp>
 #include <rlx/ir/op.hpp>
 #include <rlx/ops/attributes.hpp>
@@ -79,6 +81,7 @@ struct KernelAccesses {
 KernelAccesses kernel_accesses(const Graph& g, const Node& kernel) {
   const auto& extents = kernel.attrs.as<lir::KernelAttrs>().extents;
   const Region& body = g.region(kernel.regions[0]);
+  const auto buffers = lir::buffer_arguments(g, kernel);
   Indices indices(g, body, extents.size());
   KernelAccesses out;
   for (NodeId id : body.nodes) {
@@ -86,12 +89,12 @@ KernelAccesses kernel_accesses(const Graph& g, const Node& kernel) {
     const std::string_view op = n.op->name();
     if (!n.regions.empty() || op == "lir.check") out.plain = false;
     if (op != "lir.load" && op != "lir.store") continue;
-    const auto argument = std::find(body.arguments.begin(), body.arguments.end(), n.operands[0]);
-    if (argument == body.arguments.end()) {  // local memory
+    const auto argument = std::find(buffers.begin(), buffers.end(), n.operands[0]);
+    if (argument == buffers.end()) {  // local memory
       out.plain = false;
       continue;
     }
-    const auto operand = static_cast<std::size_t>(argument - body.arguments.begin()) - extents.size();
+    const auto operand = static_cast<std::size_t>(argument - buffers.begin());
     std::optional<Affine> at = indices.of(n.operands[1]);
     for (std::size_t d = 0; at && d < extents.size(); ++d)
       if (extents[d] == 1) at->factors[d] = 0;

@@ -1,3 +1,4 @@
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
 
 #include <cstring>
@@ -34,8 +35,8 @@ class ByteReader {
     const std::size_t start = at_;
     const auto n = take<std::uint64_t>(what);
     if (n > (bytes_.size() - at_) / least)
-      fail(start, std::to_string(n) + " " + what + " need at least " + std::to_string(least) +
-                      " bytes each, but only " + std::to_string(bytes_.size() - at_) + " follow");
+      fail(start, std::to_string(n) + " " + what + " need at least " + counted(least, "byte") + " each, but only " +
+                      std::to_string(bytes_.size() - at_) + " follow");
     return n;
   }
   std::string_view string(const char* what) {
@@ -46,7 +47,7 @@ class ByteReader {
     return s;
   }
   void finish() const {
-    if (at_ != bytes_.size()) fail(at_, std::to_string(bytes_.size() - at_) + " bytes follow the last record");
+    if (at_ != bytes_.size()) fail(at_, counted(bytes_.size() - at_, "byte") + " beyond the last record");
   }
 
  private:

@@ -1,4 +1,5 @@
 #include <rlx/formats/sparse.hpp>
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
 #include <rlx/ir/memory.hpp>
 
@@ -90,7 +91,7 @@ CsrMatrix to_csr(const CooMatrix& coo) {
   const std::uint64_t entries = static_cast<std::uint64_t>(coo.entries()) * (entry_bytes(coo.values.dtype()) + 8);
   const std::uint64_t bytes =
       rows >= std::uint64_t{1} << 59 ? std::numeric_limits<std::uint64_t>::max() : 16 * (rows + 1) + entries;
-  require_memory("a compressed matrix of " + std::to_string(rows) + " rows", bytes);
+  require_memory("a compressed matrix of " + counted(rows, "row"), bytes);
   return is_complex(coo.values.dtype()) ? compress<Complex>(coo) : compress<double>(coo);
 }
 

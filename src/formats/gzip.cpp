@@ -1,6 +1,7 @@
 #include "gzip.hpp"
 
 #include <zlib.h>
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
 
 #include <algorithm>
@@ -67,8 +68,7 @@ bool GzipReader::try_read(void* out, std::size_t bytes, const char* what) {
   const std::size_t done = some(static_cast<char*>(out), bytes);
   if (done == 0) return false;
   if (done != bytes)
-    fail("the compressed stream ends after " + std::to_string(done) + " of " + std::to_string(bytes) + " bytes of " +
-         what);
+    fail("the compressed stream ends after " + std::to_string(done) + " of " + counted(bytes, "byte") + " of " + what);
   return true;
 }
 
@@ -76,7 +76,7 @@ void GzipReader::finish() {
   char more = 0;
   if (some(&more, 1) != 0) fail("the compressed stream holds more than its header says");
   if (const std::size_t used = state_->given - state_->stream.avail_in; used != bytes_.size())
-    fail(std::to_string(bytes_.size() - used) + " bytes follow the compressed stream");
+    fail(counted(bytes_.size() - used, "byte") + " beyond the compressed stream");
 }
 
 std::string gzip(std::string_view bytes) {

@@ -1,4 +1,5 @@
 #include <rlx/formats/hdf5.hpp>
+#include <rlx/ir/counted.hpp>
 
 #include "hdf5_library.hpp"
 #include "hdf5_types.hpp"
@@ -93,7 +94,7 @@ class MemoryFile {
 void check_hdf5_entry(const std::string& name, DType t, int rank) {
   check_name(name);
   if (!hdf5_dtypes.contains(t)) throw ArgumentError("HDF5 files hold no " + std::string(rlx::name(t)));
-  if (rank > H5S_MAX_RANK) throw ArgumentError("HDF5 has no datasets of " + std::to_string(rank) + " dimensions");
+  if (rank > H5S_MAX_RANK) throw ArgumentError("HDF5 has no datasets of " + counted(rank, "dimension"));
 }
 
 HostTensor read_hdf5(const std::string& path, const std::string& dataset) {

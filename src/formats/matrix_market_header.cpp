@@ -5,6 +5,8 @@
 
 #include "sizes.hpp"
 
+#include <rlx/ir/counted.hpp>
+
 namespace rlx::formats {
 
 namespace {
@@ -101,9 +103,10 @@ MatrixMarketHeader parse_matrix_market_header(TextScanner& in, std::string_view 
                                                                                           : 2);
   const std::int64_t most = (static_cast<std::int64_t>(in.remaining()) + 1) / shortest;
   if (h.stored > most)
-    in.fail_at(counts, "the count line promises " + std::to_string(h.stored) + (coordinate ? " entries" : " elements") +
-                           ", but the remaining " + std::to_string(in.remaining()) + " bytes hold at most " +
-                           std::to_string(most));
+    in.fail_at(counts, "the count line promises " +
+                           (coordinate ? counted(h.stored, "entry", "entries") : counted(h.stored, "element")) +
+                           ", but there is room for " + std::to_string(most) + " in the remaining " +
+                           counted(in.remaining(), "byte"));
   return h;
 }
 

@@ -1,4 +1,5 @@
 #include <rlx/formats/matrix_market.hpp>
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
 #include <rlx/ir/memory.hpp>
 
@@ -28,7 +29,7 @@ class BodyReader {
   CooMatrix coordinate() {
     CooMatrix m{.rows = h_.rows, .cols = h_.cols, .field = h_.field, .symmetry = h_.symmetry};
     const bool twice = h_.symmetry != MatrixSymmetry::general;  // Most entries get a mirror.
-    require_memory(in_.file() + ": " + std::to_string(h_.stored) + " entries",
+    require_memory(in_.file() + ": " + counted(h_.stored, "entry", "entries"),
                    static_cast<std::uint64_t>(h_.stored) * (twice ? 2 : 1) * entry_bytes(dtype()));
     m.values = HostTensor(dtype(), {h_.stored});
     m.row_indices.resize(static_cast<std::size_t>(h_.stored));
@@ -37,7 +38,7 @@ class BodyReader {
     auto* const complex = reinterpret_cast<Complex*>(m.values.mutable_data());
     bool upper = false;
     for (std::int64_t k = 0; k < h_.stored; ++k) {
-      to_entry(k, "entries");
+      to_entry(k);
       const std::size_t at = in_.offset();
       const std::int64_t i = index("row", h_.rows), j = index("column", h_.cols);
       if (h_.field == MatrixField::complex) complex[k] = complex_value(i, j, at);
@@ -47,7 +48,7 @@ class BodyReader {
       m.col_indices[k] = j - 1;
       upper |= i < j;
     }
-    finish("entries");
+    finish();
     if (h_.symmetry == MatrixSymmetry::general) return m;
     if (const auto conflict = expand_triangle(m, upper)) refuse_mirror(m, *conflict);
     return m;
@@ -57,25 +58,29 @@ class BodyReader {
     HostTensor dense(dtype(), {h_.rows, h_.cols});
     if (h_.field == MatrixField::complex) fill(reinterpret_cast<Complex*>(dense.mutable_data()));
     else fill(reinterpret_cast<double*>(dense.mutable_data()));
-    finish("elements");
+    finish();
     return dense;
   }
 
  private:
   DType dtype() const { return h_.field == MatrixField::complex ? DType::c128 : DType::f64; }
 
-  void to_entry(std::int64_t k, const char* what) {
-    in_.skip_to_word();
-    if (in_.at_end())
-      in_.fail("the file ends after " + std::to_string(k) + " of the " + std::to_string(h_.stored) + " " + what +
-               " that the count line promises");
+  /// "3 entries", of an array "9 elements": what the count line promises.
+  std::string promised() const {
+    return h_.storage == MatrixStorage::array ? counted(h_.stored, "element") : counted(h_.stored, "entry", "entries");
   }
 
-  void finish(const char* what) {
+  void to_entry(std::int64_t k) {
+    in_.skip_to_word();
+    if (in_.at_end())
+      in_.fail("the file ends after " + std::to_string(k) + " of the " + promised() + " that the count line promises");
+  }
+
+  void finish() {
     in_.skip_to_word();
     if (!in_.at_end())
-      in_.fail("expected the end of the file after the " + std::to_string(h_.stored) + " " + what +
-               " of the count line, found " + in_quotes(in_.peek_word()));
+      in_.fail("expected the end of the file after the " + promised() + " of the count line, found " +
+               in_quotes(in_.peek_word()));
   }
 
   std::int64_t index(const char* what, std::int64_t bound) {
@@ -137,12 +142,12 @@ class BodyReader {
     std::int64_t k = 0;
     for (std::int64_t j = 0; j < h_.cols; ++j) {
       for (std::int64_t i = general ? 0 : j + skew; i < h_.rows; ++i, ++k) {
-        to_entry(k, "elements");
+        to_entry(k);
         const std::size_t at = in_.offset();
         T v;
         if constexpr (std::is_same_v<T, Complex>) {
           const double re = finite(i + 1, j + 1);
-          to_entry(k, "elements");
+          to_entry(k);
           v = {re, finite(i + 1, j + 1)};
           if (i == j && v.imag() != 0 && h_.symmetry == MatrixSymmetry::hermitian)
             in_.fail_at(at, entry(i + 1, j + 1) + " of a hermitian matrix has an imaginary part");

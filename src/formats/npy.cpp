@@ -1,4 +1,5 @@
 #include <rlx/formats/npy.hpp>
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
 
 #include <algorithm>
@@ -79,7 +80,7 @@ HostTensor read_npy(const std::string& path) { return parse_npy(MappedFile::open
 void check_npy_type(DType t, int rank) {
   if (npy_descr(t).empty())
     throw ArgumentError("NumPy has no type for " + std::string(name(t)) + ": use .safetensors or .h5");
-  if (rank > 64) throw ArgumentError("NumPy has no arrays of " + std::to_string(rank) + " dimensions");
+  if (rank > 64) throw ArgumentError("NumPy has no arrays of " + counted(rank, "dimension"));
 }
 
 void write_npy(const std::string& path, const HostTensor& tensor) {

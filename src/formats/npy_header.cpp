@@ -1,5 +1,6 @@
 #include "npy_header.hpp"
 
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
 
 #include <algorithm>
@@ -167,7 +168,7 @@ NpyHeader parse_npy_header(std::string_view bytes, const std::string& file) {
   if (wide) length |= byte(10) << 16 | byte(11) << 24;
   if (length > bytes.size() - start)
     throw FormatError(file, 8,
-                      "the header is said to have " + std::to_string(length) + " bytes, but only " +
+                      "the header is said to have " + counted(length, "byte") + ", but only " +
                           std::to_string(bytes.size() - start) + " follow");
 
   NpyHeader h;
@@ -180,7 +181,7 @@ NpyHeader parse_npy_header(std::string_view bytes, const std::string& file) {
   const std::uint64_t there = bytes.size() - h.data_offset;
   if (there != static_cast<std::uint64_t>(*wanted))
     throw FormatError(file, h.data_offset,
-                      what + " has " + std::to_string(*wanted) + " bytes, but the file holds " + std::to_string(there) +
+                      what + " has " + counted(*wanted, "byte") + ", but the file holds " + std::to_string(there) +
                           " behind its header");
   return h;
 }

@@ -9,6 +9,8 @@
 
 #include "sizes.hpp"
 
+#include <rlx/ir/counted.hpp>
+
 namespace rlx::formats {
 
 namespace {
@@ -121,9 +123,8 @@ void PlyBody::check_counts() const {
     std::size_t wanted = 0;
     if (__builtin_mul_overflow(row, static_cast<std::size_t>(e.count), &wanted) || wanted > left)
       throw FormatError(file_, e.offset,
-                        std::to_string(e.count) + " rows of element " + in_quotes(e.name) + " need at least " +
-                            std::to_string(row) + " bytes each, but only " + std::to_string(left) +
-                            " are left for them");
+                        counted(e.count, "row") + " of element " + in_quotes(e.name) + " need at least " +
+                            counted(row, "byte") + " each, but only " + std::to_string(left) + " are left for them");
     left -= wanted;
   }
 }
@@ -239,7 +240,7 @@ void PlyBody::finish() {
     if (!text_.at_end())
       text_.fail("expected the end of the file after the last row, found " + in_quotes(text_.peek_word()));
   } else if (at_ != bytes_.size()) {
-    throw FormatError(file_, at_, std::to_string(bytes_.size() - at_) + " bytes follow the last row");
+    throw FormatError(file_, at_, counted(bytes_.size() - at_, "byte") + " beyond the last row");
   }
 }
 

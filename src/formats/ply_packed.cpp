@@ -1,5 +1,6 @@
 #include "ply_packed.hpp"
 
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
 
 #include <algorithm>
@@ -79,9 +80,8 @@ void unpack_quaternion(std::uint32_t word, float* q) {
 
 void check_sh_element(const PlyElement& e, std::int64_t count, const std::string& file) {
   if (e.count != count)
-    throw FormatError(
-        file, e.offset,
-        "element 'sh' has " + std::to_string(e.count) + " rows for " + std::to_string(count) + " Gaussians");
+    throw FormatError(file, e.offset,
+                      "element 'sh' has " + counted(e.count, "row") + " for " + counted(count, "Gaussian"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "safetensors_header.hpp"
 
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
 
 #include <algorithm>
@@ -207,19 +208,18 @@ void check_cover(SafeTensorsHeader& h, std::uint64_t data_bytes, const std::stri
     };
     const std::string range = " has the data_offsets [" + std::to_string(e.begin) + ", " + std::to_string(e.end) + "]";
     if (e.begin > e.end) fail(range + ", whose end lies before its begin");
-    if (e.end > data_bytes) fail(range + ", but the file has " + std::to_string(data_bytes) + " bytes of data");
+    if (e.end > data_bytes) fail(range + ", but the file has " + counted(data_bytes, "byte") + " of data");
     if (e.begin < covered) fail(range + ", which overlap another tensor that ends at " + std::to_string(covered));
     if (e.begin > covered) fail(range + ", which leave a hole from " + std::to_string(covered));
     const auto wanted = checked_bytes(e.dtype, e.shape);
     const std::string type = " " + std::string(name(e.dtype)) + shape_text(e.shape);
     if (!wanted) fail(type + " exceeds 63 bits");
     if (static_cast<std::uint64_t>(*wanted) != e.end - e.begin)
-      fail(type + " takes " + std::to_string(*wanted) + " bytes, but" + range);
+      fail(type + " takes " + counted(*wanted, "byte") + ", but" + range);
     covered = e.end;
   }
   if (covered != data_bytes)
-    throw FormatError(file, h.data_offset + covered,
-                      std::to_string(data_bytes - covered) + " bytes at the end belong to no tensor");
+    throw FormatError(file, h.data_offset + covered, counted(data_bytes - covered, "byte") + " beyond the last tensor");
 }
 
 }  // namespace
@@ -229,7 +229,7 @@ SafeTensorsHeader parse_safetensors_header(std::string_view bytes, const std::st
     throw FormatError(file, bytes.size(), "the file ends inside the 8 bytes of the header's length");
   std::uint64_t length = 0;
   for (int i = 0; i < 8; ++i) length |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << 8 * i;
-  const auto said = [&] { return "the header is said to have " + std::to_string(length) + " bytes"; };
+  const auto said = [&] { return "the header is said to have " + counted(length, "byte"); };
   if (length > longest_safetensors_header) throw FormatError(file, 0, said() + ", more than the format's 100,000,000");
   if (length > bytes.size() - 8)
     throw FormatError(file, 0, said() + ", but only " + std::to_string(bytes.size() - 8) + " follow");

@@ -1,6 +1,7 @@
 #include "spz_container.hpp"
 
 #include <zstd.h>
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
 #include <rlx/ir/memory.hpp>
 
@@ -84,8 +85,8 @@ SpzContent unpack_gzip(std::string_view bytes, const std::string& file) {
   for (std::size_t k = 0; k < spz_arrays; ++k) total += c.width(static_cast<SpzArray>(k)) * c.count;
   if (total > GzipReader::most_output(bytes.size()))
     throw FormatError(file, 0,
-                      std::to_string(c.count) + " Gaussians have " + std::to_string(total) +
-                          " bytes, which no gzip stream of " + std::to_string(bytes.size()) + " bytes holds");
+                      std::to_string(c.count) + " Gaussians have " + counted(total, "byte") +
+                          ", which no gzip stream of " + counted(bytes.size(), "byte") + " holds");
   require_memory(file, total);
   for (std::size_t k = 0; k < spz_arrays; ++k) {
     c.arrays[k].resize(c.width(static_cast<SpzArray>(k)) * c.count);
@@ -94,7 +95,7 @@ SpzContent unpack_gzip(std::string_view bytes, const std::string& file) {
   if (h.flags & flag_extensions) {
     for (std::uint32_t head[2]; in.try_read(head, sizeof head, "an extension");) {  // They go to the end of the stream.
       if (head[1] > GzipReader::most_output(bytes.size()))
-        throw FormatError(file, 0, "an extension of " + std::to_string(head[1]) + " bytes is longer than the file");
+        throw FormatError(file, 0, "an extension of " + counted(head[1], "byte") + " is longer than the file");
       std::string payload(head[1], '\0');
       in.read(payload.data(), payload.size(), "an extension");
       take_extension(c, head[0], payload, file, 0);
@@ -112,7 +113,7 @@ void unpack_zstd(std::string_view bytes, std::size_t at, std::vector<char>& out,
                       std::string("the stream of ") + name + " does not decompress: " + ZSTD_getErrorName(got));
   if (got != out.size())
     throw FormatError(file, at,
-                      std::string("the stream of ") + name + " holds " + std::to_string(got) + " bytes, not " +
+                      std::string("the stream of ") + name + " holds " + counted(got, "byte") + ", not " +
                           std::to_string(out.size()));
 }
 
@@ -151,23 +152,24 @@ SpzContent unpack_plain(std::string_view bytes, const std::string& file) {
     std::memcpy(&s, bytes.data() + entry, sizeof s);
     if (s.plain != size)
       throw FormatError(file, entry + 8,
-                        std::string("the stream of ") + array_names[k] + " is said to hold " + std::to_string(s.plain) +
-                            " bytes, but " + std::to_string(c.count) + " Gaussians have " + std::to_string(size));
+                        std::string("the stream of ") + array_names[k] + " is said to hold " +
+                            counted(s.plain, "byte") + ", but " + std::to_string(c.count) + " Gaussians have " +
+                            std::to_string(size));
     if (s.compressed > bytes.size() - data)
       throw FormatError(file, entry, std::string("the stream of ") + array_names[k] + " reaches beyond the file");
     // A block of zstd has at least 4 bytes, or 3 and none within, and gives at most 128 KiB.
     if (size / (128 << 10) > s.compressed / 3)
       throw FormatError(file, entry,
-                        "no zstd stream of " + std::to_string(s.compressed) + " bytes holds " + std::to_string(size));
+                        "no zstd stream of " + counted(s.compressed, "byte") + " holds " + std::to_string(size));
     require_memory(file, size);
     c.arrays[k].resize(size);
     unpack_zstd(bytes.substr(data, s.compressed), data, c.arrays[k], array_names[k], file);
     data += s.compressed;
   }
   if (next != h.streams)
-    throw FormatError(file, 15, std::to_string(h.streams) + " streams, expected " + std::to_string(next));
+    throw FormatError(file, 15, counted(h.streams, "stream") + ", expected " + std::to_string(next));
   if (data != bytes.size())
-    throw FormatError(file, data, std::to_string(bytes.size() - data) + " bytes follow the last stream");
+    throw FormatError(file, data, counted(bytes.size() - data, "byte") + " beyond the last stream");
   return c;
 }
 

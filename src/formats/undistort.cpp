@@ -1,4 +1,5 @@
 #include <rlx/formats/undistort.hpp>
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
 
 #include <algorithm>
@@ -120,8 +121,8 @@ HostTensor undistort_image(const HostTensor& image, const Camera& from, const Ca
   check(from);
   check(to);
   if (image.rank() != 3 || image.shape()[0] != from.height || image.shape()[1] != from.width)
-    throw ArgumentError("an image " + shape_text(image.shape()) + " of a camera of " + std::to_string(from.height) +
-                        " rows and " + std::to_string(from.width) + " columns");
+    throw ArgumentError("an image " + shape_text(image.shape()) + " of a camera of " + counted(from.height, "row") +
+                        " and " + counted(from.width, "column"));
   HostTensor out(image.dtype(), {to.height, to.width, image.shape()[2]});
   if (out.numel() == 0) return out;
   switch (image.dtype()) {

@@ -1,6 +1,7 @@
 #include "ir/node_check.hpp"
 
 #include <rlx/ir/builder.hpp>
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/located.hpp>
 #include <rlx/ir/op.hpp>
 #include <rlx/ir/registry.hpp>
@@ -124,7 +125,7 @@ Values Builder::emit(std::string_view name, ValuesIn operands, AnyAttrs attrs, s
 Value Builder::emit1(std::string_view op, ValuesIn operands, AnyAttrs attrs, std::span<const RegionBody> regions) {
   const Values out = emit(op, operands, std::move(attrs), regions);
   if (out.size() != 1)
-    throw InternalError(std::string(op) + " has " + std::to_string(out.size()) + " results, expected one");
+    throw InternalError(std::string(op) + " has " + counted(out.size(), "result") + ", expected one");
   return out.front();
 }
 

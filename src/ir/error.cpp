@@ -1,3 +1,4 @@
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/located.hpp>
 
 #include <utility>
@@ -11,7 +12,7 @@ static std::string located(const std::string& file, std::uint64_t offset, std::u
 }
 
 static std::string sized(const std::string& what, std::uint64_t wanted, std::uint64_t available) {
-  return what + " needs " + std::to_string(wanted) + " bytes, but " + std::to_string(available) + " are available";
+  return what + " needs " + counted(wanted, "byte") + ", but " + std::to_string(available) + " are available";
 }
 
 FormatError::FormatError(std::string file, std::uint64_t offset, const std::string& what, std::uint64_t line)

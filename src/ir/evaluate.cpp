@@ -1,3 +1,4 @@
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/evaluate.hpp>
 #include <rlx/ir/op.hpp>
 #include <rlx/ir/sizes.hpp>
@@ -41,7 +42,7 @@ class Evaluator {
   HostValues run(RegionId region, std::span<const HostValue> arguments) {
     const Region& r = graph_.region(region);
     if (arguments.size() != r.arguments.size())
-      throw ArgumentError(std::to_string(arguments.size()) + " arguments given, expected " +
+      throw ArgumentError(counted(arguments.size(), "argument") + " given, expected " +
                           std::to_string(r.arguments.size()));
     for (std::size_t i = 0; i < arguments.size(); ++i) slot(r.arguments[i]) = arguments[i];
     for (NodeId n : r.nodes) step(graph_.node(n));
@@ -70,7 +71,7 @@ class Evaluator {
     if (introduced_) check_again(n, in);
     HostValues out = n.op->meaning() == Meaning::composite ? composite(n, in) : reference(n, in);
     if (out.size() != n.results.size())
-      throw InternalError(std::string(n.op->name()) + ": reference gave " + std::to_string(out.size()) + " results");
+      throw InternalError(std::string(n.op->name()) + ": reference gave " + counted(out.size(), "result"));
     for (std::size_t i = 0; i < out.size(); ++i) {
       const Type expected = substitute(graph_.type(n.results[i]), bindings_);
       if (const auto* t = std::get_if<TensorType>(&expected);
@@ -186,7 +187,7 @@ void bind_symbols(const Type& declared, const Type& actual, const std::string& w
 HostValues evaluate(const Graph& g, const Registry& registry, std::span<const HostValue> arguments,
                     const NodeWatch& watch, const ResultWatch& seen) {
   if (arguments.size() != g.inputs().size())
-    throw ArgumentError(g.name + ": " + std::to_string(arguments.size()) + " arguments given, expected " +
+    throw ArgumentError(g.name + ": " + counted(arguments.size(), "argument") + " given, expected " +
                         std::to_string(g.inputs().size()));
   Bindings bindings;
   for (std::size_t i = 0; i < arguments.size(); ++i)

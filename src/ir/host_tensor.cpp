@@ -1,4 +1,5 @@
 // Storage of HostTensor: allocation, sharing, views, identity. host_tensor_elements.cpp converts the elements.
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
 #include <rlx/ir/host_tensor.hpp>
 #include <rlx/ir/memory.hpp>
@@ -147,7 +148,7 @@ HostTensor& HostTensor::operator=(HostTensor&& other) noexcept {
 
 HostTensor HostTensor::from(DType dtype, std::vector<std::int64_t> shape, std::span<const double> values) {
   if (checked_count(dtype, shape) != static_cast<std::int64_t>(values.size()))
-    throw ArgumentError(std::to_string(values.size()) + " values given for " + describe(dtype, shape));
+    throw ArgumentError(counted(values.size(), "value") + " given for " + describe(dtype, shape));
   HostTensor t(dtype, std::move(shape));
   for (std::size_t i = 0; i < values.size(); ++i) t.set_f64(static_cast<std::int64_t>(i), values[i]);
   return t;

@@ -1,3 +1,4 @@
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/op.hpp>
 
 namespace rlx {
@@ -53,8 +54,7 @@ Answer Op::check(const AnyAttrs& attrs, const Signature& s) const {
   const std::size_t fixed = operands_.size() - (variadic ? 1 : 0);
   if (variadic ? s.size() < fixed : s.size() != fixed)
     refuse(name_, "arity",
-           std::to_string(s.size()) + " operands given, expected " + (variadic ? "at least " : "") +
-               std::to_string(fixed));
+           counted(s.size(), "operand") + " given, expected " + (variadic ? "at least " : "") + std::to_string(fixed));
   for (std::size_t i = 0; i < s.size(); ++i)
     check_operand(name_, operands_[std::min(i, operands_.size() - 1)], s.types[i]);
   Answer all = true;

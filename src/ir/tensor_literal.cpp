@@ -2,6 +2,7 @@
 // order, `u8[3]0x00ff7f`. Both are exact. Bytes are used above 64 elements and for NaNs, which carry payloads. A tensor
 // without shape and elements is `none`.
 #include <rlx/ir/attributes.hpp>
+#include <rlx/ir/counted.hpp>
 
 #include <charconv>
 #include <cmath>
@@ -170,7 +171,7 @@ HostTensor FieldCodec<HostTensor>::parse(TextReader& in) {
   } catch (const MemoryError&) { in.fail_at(at, "tensor has more than 2^63 elements"); }
   // Nothing is allocated for elements that the text is too short to hold: each takes a hexadecimal digit or more.
   if (count > static_cast<std::int64_t>(in.remaining()))
-    in.fail_at(at, "tensor has " + std::to_string(count) + " elements, more than the text goes on to state");
+    in.fail_at(at, "tensor has " + counted(count, "element") + ", more than the text goes on to state");
   const std::size_t elements_at = in.token_offset();
   if (const auto digits = in.hex_digits()) return from_bytes(in, elements_at, *digits, dtype, std::move(shape), count);
   in.expect("(");

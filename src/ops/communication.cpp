@@ -1,5 +1,7 @@
 #include "ops/communication.hpp"
 
+#include <rlx/ir/counted.hpp>
+
 #include <set>
 
 namespace rlx::ops {
@@ -67,7 +69,7 @@ const HostCommunicator& host_communicator(const ReferenceCall& c) {
   const auto* all = static_cast<const HostCommunicator*>(r.data.get());
   if (!all) throw ArgumentError("a communicator without ranks: HostResource::data is empty");
   if (all->size() != r.type.shape.at(0).constant())
-    throw ArgumentError("a communicator of " + std::to_string(all->size()) + " ranks, expected " +
+    throw ArgumentError("a communicator of " + counted(all->size(), "rank") + ", expected " +
                         r.type.shape[0].to_string());
   return *all;
 }

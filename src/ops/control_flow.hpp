@@ -2,6 +2,8 @@
 #pragma once
 #include "ops/structure.hpp"
 
+#include <rlx/ir/counted.hpp>
+
 namespace rlx::ops {
 
 inline constexpr std::string_view region_by_region =
@@ -19,7 +21,7 @@ inline std::string types_text(std::span<const Type> types) {
   return "(" + s + ")";
 }
 inline Answer has_regions(const Signature& s, std::size_t n) {
-  return s.regions.size() == n ? Answer(true) : Answer::no(std::to_string(s.regions.size()) + " regions");
+  return s.regions.size() == n ? Answer(true) : Answer::no(counted(s.regions.size(), "region"));
 }
 inline Answer same_types(std::span<const Type> got, std::span<const Type> wanted) {
   if (std::equal(got.begin(), got.end(), wanted.begin(), wanted.end())) return true;

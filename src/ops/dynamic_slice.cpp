@@ -40,7 +40,8 @@ static Values dynamic_slice_jvp(const JvpCall<DynamicSliceAttrs>& c) {
   return {c.tangent[0] ? dynamic_slice(c.tangent[0], c.in.subspan(1), c.attrs.sizes) : Value{}};
 }
 
-// Starts that differ from member to member make it a gather.
+// Starts that differ from member to member make it a gather, whose windows are clamped before: an index that this
+// operator clamps is right, one of gather is reported in checked mode.
 static Batched dynamic_slice_batch(const BatchCall<DynamicSliceAttrs>& c) {
   const bool same = starts_unbatched(c.axes.subspan(1));
   const Value x = lead(c.in[0], c.axes[0], c.size);
@@ -54,7 +55,8 @@ static Batched dynamic_slice_batch(const BatchCall<DynamicSliceAttrs>& c) {
   GatherAttrs g{.operand_batching_dims = {0}, .indices_batching_dims = {0}, .index_vector_dim = 1};
   g.offset_dims = g.start_index_map = shifted(axes_upto(rank));
   g.slice_sizes = with_front(1, c.attrs.sizes);
-  return {{gather(x, stacked_starts(c.in.subspan(1), c.axes.subspan(1), c.size), g)}, {0}};
+  const Shape windows = with_front(c.size, c.attrs.sizes);
+  return {{gather(x, stacked_starts(c.in.subspan(1), c.axes.subspan(1), x.shape(), windows), g)}, {0}};
 }
 
 static ShardRule dynamic_slice_shard(const DynamicSliceAttrs& a, const Signature& s) {

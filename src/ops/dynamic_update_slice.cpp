@@ -45,7 +45,7 @@ static Values dynamic_update_slice_jvp(const JvpCall<NoAttributes>& c) {
   return {dynamic_update_slice(x, u, c.in.subspan(2))};
 }
 
-// Starts that differ from member to member make it a scatter, whose windows are clamped here.
+// Starts that differ from member to member make it a scatter.
 static Batched dynamic_update_slice_batch(const BatchCall<NoAttributes>& c) {
   const Value x = lead(c.in[0], c.axes[0], c.size), update = lead(c.in[1], c.axes[1], c.size);
   const auto starts = c.in.subspan(2);
@@ -58,12 +58,7 @@ static Batched dynamic_update_slice_batch(const BatchCall<NoAttributes>& c) {
   }
   ScatterAttrs a{.input_batching_dims = {0}, .indices_batching_dims = {0}, .index_vector_dim = 1, .kind = Combine::set};
   a.update_window_dims = a.scatter_dims_to_operand_dims = shifted(axes_upto(rank));
-  std::vector<Dim> upper;
-  const Shape xs = x.shape(), us = update.shape();
-  for (std::size_t d = 1; d < xs.size(); ++d) upper.push_back(xs[d] - us[d]);
-  const Value indices =
-      clamp_indices(stacked_starts(starts, c.axes.subspan(2), c.size), 1, std::vector<Dim>(upper.size(), 0), upper);
-  return {{scatter(x, indices, update, a)}, {0}};
+  return {{scatter(x, stacked_starts(starts, c.axes.subspan(2), x.shape(), update.shape()), update, a)}, {0}};
 }
 
 static ShardRule dynamic_update_slice_shard(const NoAttributes& a, const Signature& s) {

@@ -129,11 +129,14 @@ bool starts_unbatched(std::span<const int> axes) {
   return std::all_of(axes.begin(), axes.end(), [](int a) { return a < 0; });
 }
 
-Value stacked_starts(ValuesIn starts, std::span<const int> axes, const Dim& size) {
+Value stacked_starts(ValuesIn starts, std::span<const int> axes, const Shape& x, const Shape& windows) {
   Values columns;
-  for (std::size_t i = 0; i < starts.size(); ++i)
-    columns.push_back(axes[i] < 0 ? broadcast(starts[i], {size, 1}, {}) : broadcast(starts[i], {size, 1}, {0}));
-  return concat(columns, 1);
+  std::vector<Dim> upper;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    columns.push_back(axes[i] < 0 ? broadcast(starts[i], {x[0], 1}, {}) : broadcast(starts[i], {x[0], 1}, {0}));
+    upper.push_back(x[i + 1] - windows[i + 1]);
+  }
+  return clamp_indices(concat(columns, 1), 1, std::vector<Dim>(upper.size(), 0), upper);
 }
 
 Position clamped_starts(const ReferenceCall& c, std::size_t first, const Position& shape, const Position& size) {

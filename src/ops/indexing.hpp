@@ -31,8 +31,8 @@ Value put_along(TensorType like, Value t, Value indices, int axis);
 
 // Dynamic slices.
 bool starts_unbatched(std::span<const int> axes);
-/// Batched scalars as index vectors [size, count].
-Value stacked_starts(ValuesIn starts, std::span<const int> axes, const Dim& size);
+/// Batched scalars as index vectors [size, count], clamped so that windows fit. Of both shapes the batch comes first.
+Value stacked_starts(ValuesIn starts, std::span<const int> axes, const Shape& x, const Shape& windows);
 /// Host values of the starts from operand `first` on, clamped so that `size` fits into `shape`.
 Position clamped_starts(const ReferenceCall& c, std::size_t first, const Position& shape, const Position& size);
 Axes resized_axes(const Shape& x, const Shape& y);  ///< Dimensions in which they differ.

@@ -1,5 +1,7 @@
 #include "ops/regions.hpp"
 
+#include <rlx/ir/counted.hpp>
+
 namespace rlx::ops {
 
 std::optional<Combine> recognise_combine(const Graph& g, RegionId region, std::size_t index) {
@@ -31,7 +33,7 @@ Types combine_arguments(const Signature& s) {
 
 Answer operands_and_identities(const Signature& s) {
   const std::size_t n = s.size() / 2;
-  if (n == 0 || s.size() != 2 * n) return Answer::no(std::to_string(s.size()) + " operands");
+  if (n == 0 || s.size() != 2 * n) return Answer::no(counted(s.size(), "operand"));
   for (std::size_t i = 0; i < n; ++i)
     if (s.rank(n + i) != 0 || s.dtype(n + i) != s.dtype(i))
       return Answer::no("identity " + std::to_string(i) + " is " + to_string(s.types[n + i]));
@@ -45,7 +47,7 @@ Answer one_shape(const Signature& s) {
 }
 
 Answer combines_scalars(const Signature& s) {
-  if (s.regions.size() != 1) return Answer::no(std::to_string(s.regions.size()) + " regions");
+  if (s.regions.size() != 1) return Answer::no(counted(s.regions.size(), "region"));
   Types wanted = combine_arguments(s);
   wanted.resize(wanted.size() / 2);
   if (s.regions[0].results == wanted) return true;

@@ -1,5 +1,7 @@
 #include "ops/structure.hpp"
 
+#include <rlx/ir/counted.hpp>
+
 #include <algorithm>
 
 namespace rlx::ops {
@@ -67,7 +69,7 @@ Answer axes_distinct(const Axes& axes, int rank) {
 
 Answer has_length(std::size_t length, int wanted, std::string_view list) {
   if (length == static_cast<std::size_t>(wanted)) return true;
-  return Answer::no(std::string(list) + " has " + std::to_string(length) + " entries, expected " +
+  return Answer::no(std::string(list) + " has " + counted(length, "entry", "entries") + ", expected " +
                     std::to_string(wanted));
 }
 

@@ -1,3 +1,4 @@
+#include <rlx/ir/counted.hpp>
 #include <rlx/runtime/executable.hpp>
 
 #include "runtime/compiled_graph.hpp"
@@ -19,7 +20,7 @@ std::vector<KernelRecord> records_of(const Device& d, const Catalog& c) {
 
 void Inputs::check(std::span<const HostValue> arguments) const {
   if (arguments.size() != types.size())
-    throw ArgumentError("\"" + graph + "\" takes " + std::to_string(types.size()) + " arguments, " +
+    throw ArgumentError("\"" + graph + "\" takes " + counted(types.size(), "argument") + ", " +
                         std::to_string(arguments.size()) + " given");
   Bindings none;
   for (std::size_t i = 0; i < arguments.size(); ++i)

@@ -2,6 +2,8 @@
 
 #include "runtime/narrow.hpp"
 
+#include <rlx/ir/counted.hpp>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -168,9 +170,9 @@ void ProgramCall::loop(const Step& s) {
   std::int64_t trips = 0;
   for (steps(s.condition); truth(s.answer); steps(s.condition)) {
     if (trips++ == s.max_trips)
-      throw NumericalError(
-          "while", "while: the condition still holds after max_trips = " + std::to_string(s.max_trips) + " trips",
-          s.max_trips, -1);
+      throw NumericalError("while",
+                           "while: the condition still holds after max_trips = " + counted(s.max_trips, "trip"),
+                           s.max_trips, -1);
     steps(s.body);
   }
 }

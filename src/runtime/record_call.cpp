@@ -1,6 +1,8 @@
 // The launch of a record in a call of a program, and the kernels that it runs on pieces of its operands and result.
 #include "runtime/program_call.hpp"
 
+#include <rlx/ir/counted.hpp>
+
 namespace rlx::runtime {
 
 void ProgramCall::call(const Step& s) {
@@ -24,7 +26,7 @@ void ProgramCall::call(const Step& s) {
   std::get<Launch>(c.record->action.value)(
       {instance, in, used, out, &made, workspace, after ? &after : nullptr, before});
   if (made.size() != c.made_slots.size())
-    throw InternalError(std::string(c.record->name.value) + " made " + std::to_string(made.size()) + " resources");
+    throw InternalError(std::string(c.record->name.value) + " made " + counted(made.size(), "resource"));
   for (std::size_t i = 0; i < made.size(); ++i)
     resources_[static_cast<std::size_t>(c.made_slots[i])] = std::move(made[i]);
 }

@@ -1,3 +1,4 @@
+#include <rlx/ir/counted.hpp>
 #include <rlx/transform/jvp.hpp>
 
 #include <rlx/transform/simplify.hpp>
@@ -72,7 +73,7 @@ Graph jvp(const Graph& f, const Registry& registry, const JvpOptions& options) {
     for (ValueId v : f.inputs()) which.push_back(has_tangent(f.type(v)));
   if (which.size() != f.inputs().size())
     throw ArgumentError(f.name + ": " + std::to_string(which.size()) + " flags for " +
-                        std::to_string(f.inputs().size()) + " inputs");
+                        counted(f.inputs().size(), "input"));
   Graph out(f.name + "_jvp");
   out.symbols = f.symbols;
   Builder b(out, registry);

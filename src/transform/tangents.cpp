@@ -2,6 +2,7 @@
 
 #include "transform/fold.hpp"
 
+#include <rlx/ir/counted.hpp>
 #include <rlx/ops/build.hpp>
 
 #include <optional>
@@ -108,7 +109,7 @@ Values instantiated(ValuesIn ts, ValuesIn likes, const Mask& m) {
 void check_rule(const Node& n, std::string_view rule, ValuesIn given, ValuesIn like) {
   const std::string who = std::string(n.op->name()) + ": its " + std::string(rule) + " rule gave ";
   if (given.size() != like.size())
-    throw InternalError(who + std::to_string(given.size()) + " values, expected " + std::to_string(like.size()));
+    throw InternalError(who + counted(given.size(), "value") + ", expected " + std::to_string(like.size()));
   for (std::size_t i = 0; i < given.size(); ++i)
     if (given[i] && !same_kind(given[i].type(), like[i].type()))
       throw InternalError(who + to_string(given[i].type()) + " for value " + std::to_string(i) + ", which is " +

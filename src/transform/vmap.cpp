@@ -1,3 +1,4 @@
+#include <rlx/ir/counted.hpp>
 #include <rlx/transform/vmap.hpp>
 
 #include <rlx/ops/build.hpp>
@@ -46,7 +47,7 @@ Batched batch_node(const BatchContext& c, const Node& n, ValuesIn in, std::span<
 void check_batched(const BatchContext& c, const Node& n, const Batched& out) {
   const std::string who = std::string(n.op->name()) + ": its batch rule gave ";
   if (out.out.size() != n.results.size() || out.axes.size() != n.results.size())
-    throw InternalError(who + std::to_string(out.out.size()) + " values, expected " + std::to_string(n.results.size()));
+    throw InternalError(who + counted(out.out.size(), "value") + ", expected " + std::to_string(n.results.size()));
   for (std::size_t i = 0; i < out.out.size(); ++i) {
     if (out.axes[i] < 0) continue;
     const auto* one = std::get_if<TensorType>(&c.g.type(n.results[i]));

@@ -333,6 +333,21 @@ TEST_P(CpuFusedCalls, OneStepWithTheBitsOfSeveral) {
 INSTANTIATE_TEST_SUITE_P(Cases, CpuFusedCalls, ::testing::Range<std::size_t>(0, fused_cases().size()),
                          [](const auto& i) { return std::string(fused_cases()[i.param].name); });
 
+TEST(CpuFusedCallsReport, WhatTheyHandToEachOtherIsNotMoved) {
+  const runtime::Catalog catalog = make_catalog();
+  Graph g("product");
+  Builder b(g, catalog.operators);
+  const Value x = b.input(f32({90, 70}), "x"), w = b.input(f32({70, 110}), "w");
+  b.output(relu(ops::matmul(relu(x), w)), "y");
+  const runtime::Executable e(cpu::open_device({}), g, catalog);
+  ASSERT_EQ(e.report().steps.size(), 1u) << e.report().to_json();
+  const StepRow& s = e.report().steps[0];
+  EXPECT_EQ(s.kind, "call");
+  EXPECT_EQ(s.bytes, 4 * (90 * 70 + 70 * 110 + 90 * 110));
+  EXPECT_EQ(s.flops, 2.0 * 90 * 70 * 110 + 90 * 70 + 90 * 110);  // max: one an element.
+  EXPECT_GT(s.kernel_operations, 0);
+}
+
 // Checked mode says which index is out of range, which a kernel inside a call cannot.
 TEST(CpuFusedCallsChecked, IndicesStayAStepOfTheirOwn) {
   const runtime::Catalog catalog = make_catalog();

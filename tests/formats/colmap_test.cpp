@@ -189,7 +189,7 @@ TEST(Colmap, BinaryRefusals) {
     Files f = good;
     f.*which += '\0';
     expect_error<FormatError>([&] { parse_colmap(f.view(), ColmapEncoding::binary, "m"); },
-                              "1 bytes follow the last record");
+                              "1 byte beyond the last record");
     // Counts that the rest cannot hold.
     f = good;
     std::memset((f.*which).data(), 0xff, 8);

@@ -127,7 +127,7 @@ TEST(Ply, SkipsWhatItDoesNotKnow) {
     expect_identical(same, c);
     for (std::size_t cut = b.find("end_header") + 11; cut < b.size(); ++cut)
       EXPECT_THROW(parse_ply(b.substr(0, cut), "x.ply"), FormatError) << cut;
-    expect_error<FormatError>([&] { parse_ply(b + "x", "x.ply"); }, "1 bytes follow the last row");
+    expect_error<FormatError>([&] { parse_ply(b + "x", "x.ply"); }, "1 byte beyond the last row");
   }
 }
 
@@ -205,7 +205,7 @@ TEST(Ply, Refusals) {
       {little + "element e 1\nproperty list char int a\n" + element + "end_header\n\xff" + std::string(56, '\0'),
        "has the length -1"},
       {little + "element vertex 1\n" + properties() + "end_header\n" + std::string(55, '\0'),
-       "1 rows of element 'vertex' need at least 56 bytes each, but only 55 are left"},
+       "1 row of element 'vertex' need at least 56 bytes each, but only 55 are left"},
       {little + "element vertex 4000000000000000000\n" + properties() + "end_header\n", "4000000000000000000 rows"},
   };
   for (const auto& c : bad) {
@@ -238,7 +238,7 @@ TEST(Ply, PackedRefusals) {
       {with("element sh 260", "element sh 259"), "element 'sh' has 259 rows for 260 Gaussians"},
       {with("uchar f_rest_3", "char f_rest_3"), "'f_rest_3' of type uchar"},
       {good.substr(0, good.size() - 1), "need at least 9 bytes each"},
-      {good + "x", "1 bytes follow"},
+      {good + "x", "1 byte beyond"},
   };
   for (const auto& c : bad) expect_error<FormatError>([&] { parse_ply(c.bytes, "x.ply"); }, c.says);
 }

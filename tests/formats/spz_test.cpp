@@ -260,7 +260,7 @@ TEST(Spz, Refusals) {
       {legacy(3, 2, 0, 12, 0, one), "ends before colours"},
       {legacy(3, 3, 0, 12, 0, one), "ends after 20 of 27 bytes of means"},
       {legacy(3, 1, 0, 12, 0, one + "x"), "holds more than its header says"},
-      {legacy(3, 1, 0, 12, 0, one) + "x", "1 bytes follow the compressed stream"},
+      {legacy(3, 1, 0, 12, 0, one) + "x", "1 byte beyond the compressed stream"},
       {v3.substr(0, v3.size() - 9), "cut short"},
       {v3.substr(0, v3.size() - 1), "cut short"},
       {patched(4, 3), "version 3 of SPZ is unknown without gzip"},
@@ -273,7 +273,7 @@ TEST(Spz, Refusals) {
       {patched(19, 127), "does not lie in the file"},
       {patched(34, 127), "the stream of means reaches beyond the file"},
       {patched(130, 0x55), "does not decompress"},
-      {v4 + "x", "1 bytes follow the last stream"},
+      {v4 + "x", "1 byte beyond the last stream"},
       {v4.substr(0, v4.size() - 1), "reaches beyond the file"},
   };
   for (const auto& c : bad) {

@@ -108,6 +108,14 @@ TEST(SizePoints, TheReportIsThatOfTheWholeGraph) {
                           [](const StepRow& s) { return s.kind == "size point" && s.name == "k"; }),
             1);
   EXPECT_EQ(e.report().unresolved(), 0u);
+  // What comes after the point costs what only the call knows.
+  bool after = false;
+  for (const StepRow& s : e.report().steps) {
+    after = after || s.kind == "size point";
+    EXPECT_EQ(s.bytes.has_value(), !after) << s.name;
+    if (after) { EXPECT_FALSE(s.flops) << s.name; }
+  }
+  EXPECT_EQ(rows["mul"]->flops, 0);
 }
 
 TEST(SizePoints, SizesInTurn) {

@@ -2,6 +2,7 @@
 #include "../machine.hpp"
 #include "matmul.hpp"
 
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
 #include <rlx/ops/attributes.hpp>
 
@@ -99,7 +100,7 @@ Answer makes_dot_general_operand(const Instance& i, std::size_t operand) {
   const std::vector<int> lanes = free_dims(rank, left ? a.lhs_batch : a.rhs_batch, contract);
   const auto ends_row = [&](const std::vector<int>& dims) { return !dims.empty() && dims.back() == rank - 1; };
   if (constexpr std::int64_t least = 16; shape.back().constant() < least)
-    return Answer::no("its rows have fewer than " + std::to_string(least) + " elements");
+    return Answer::no("its rows have fewer than " + counted(least, "element"));
   // A strip of the first operand has few rows, so a piece along these would be made for several strips.
   if (!ends_row(contract) && (left || !ends_row(lanes)))
     return Answer::no("its last dimension is not the last of those that packing follows");
@@ -107,7 +108,7 @@ Answer makes_dot_general_operand(const Instance& i, std::size_t operand) {
   const auto passes = matmul_passes(machine_of(*i.target), i.signature.dtype(0), result_type(i), e.m.constant(),
                                     e.n.constant(), e.k.constant());
   if (const std::int64_t times = left ? passes.first : passes.second; times > 1)
-    return Answer::no("it is packed " + std::to_string(times) + " times");
+    return Answer::no("it is packed " + counted(times, "time"));
   return true;
 }
 

@@ -1,5 +1,6 @@
 #include "tile_bin.hpp"
 
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
 #include <rlx/splat/attributes.hpp>
 
@@ -146,8 +147,8 @@ void bin_tiles(const LaunchCall& c) {
   }
   if (total > size)
     throw NumericalError("splat.tile_bin", 0,
-                         "splat.tile_bin: the lists have " + std::to_string(total) +
-                             " entries, more than size = " + std::to_string(size));
+                         "splat.tile_bin: the lists have " + counted(total, "entry", "entries") +
+                             ", more than size = " + std::to_string(size));
 
   std::int32_t first = 0;
   for (std::int64_t image = 0; image < b.images; ++image) {

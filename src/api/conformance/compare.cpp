@@ -2,6 +2,8 @@
 
 #include "api/conformance/fill.hpp"
 
+#include <rlx/ir/counted.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -105,7 +107,7 @@ std::string difference(const HostValue& got, const HostValue& expected, const Sa
 
 std::string difference(const HostValues& got, const HostValues& expected, const SampleBase& s) {
   if (got.size() != expected.size())
-    return std::to_string(got.size()) + " results, expected " + std::to_string(expected.size());
+    return counted(got.size(), "result") + ", expected " + std::to_string(expected.size());
   for (std::size_t i = 0; i < got.size(); ++i)
     if (auto d = difference(got[i], expected[i], s); !d.empty())
       return (got.size() > 1 ? "result " + std::to_string(i) + ": " : "") + d;
@@ -114,7 +116,7 @@ std::string difference(const HostValues& got, const HostValues& expected, const 
 
 std::string literal_difference(const HostValues& got, const SampleBase& s) {
   if (got.size() != s.expect.size())
-    return std::to_string(got.size()) + " results, the sample states " + std::to_string(s.expect.size());
+    return counted(got.size(), "result") + ", the sample states " + std::to_string(s.expect.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
     const auto* t = std::get_if<HostTensor>(&got[i]);
     const auto* a = std::get_if<HostSparse>(&got[i]);

@@ -2,6 +2,7 @@
 #include "api/conformance/checks.hpp"
 #include "compile/report_steps.hpp"
 
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/text.hpp>
 #include <rlx/ir/verify.hpp>
 
@@ -32,8 +33,7 @@ Graph decomposed(const Op& op, const AnyAttrs& attrs, const Types& operands, con
 
 std::string types_differ(const Types& got, const Types& expected) {
   if (got.size() != expected.size())
-    return "the decomposition has " + std::to_string(got.size()) + " results, infer says " +
-           std::to_string(expected.size());
+    return "the decomposition has " + counted(got.size(), "result") + ", infer says " + std::to_string(expected.size());
   for (std::size_t i = 0; i < got.size(); ++i)
     if (!(got[i] == expected[i]))
       return "the decomposition gives " + to_string(got[i]) + ", infer says " + to_string(expected[i]);

@@ -1,6 +1,7 @@
 #include "compile/emit_llvm/prefetch.hpp"
 
 #include "compile/emit_llvm/lane_forms.hpp"
+#include "compile/lir/effects.hpp"
 
 #include <rlx/ir/op.hpp>
 
@@ -24,9 +25,8 @@ constexpr std::int64_t ahead = 2048;       // Bytes: some hundred cycles of a lo
 class Finder {
  public:
   Finder(const Graph& g, const KernelPlan& p) : g_(g), plan_(p), node_(g.node(p.node)) {
-    const Region& body = g.region(node_.regions[0]);
-    for (std::size_t i = 0; i < node_.operands.size(); ++i)
-      operand_[body.arguments[body.arguments.size() - node_.operands.size() + i]] = node_.operands[i];
+    const auto arguments = lir::buffer_arguments(g, node_);
+    for (std::size_t i = 0; i < arguments.size(); ++i) operand_[arguments[i]] = node_.operands[i];
   }
 
   std::unordered_map<NodeId, Prefetch> run() {

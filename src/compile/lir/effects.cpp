@@ -11,6 +11,10 @@ ValueId root(const Graph& g, ValueId v) {
   return v;
 }
 
+std::span<const ValueId> buffer_arguments(const Graph& g, const Node& kernel) {
+  return std::span(g.region(kernel.regions[0]).arguments).last(kernel.operands.size());
+}
+
 bool Effects::conflicts(const Effects& o) const {
   const auto meet = [](const std::set<ValueId>& a, const std::set<ValueId>& b) {
     return std::any_of(a.begin(), a.end(), [&](ValueId v) { return b.contains(v); });

@@ -3,8 +3,10 @@
 #include "compile/lir/verify_program.hpp"
 
 #include "compile/lir/call_groups.hpp"
+#include "compile/lir/effects.hpp"
 
 #include <rlx/compile/lir.hpp>
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/op.hpp>
 
 #include <algorithm>
@@ -85,7 +87,7 @@ class ProgramVerifier {
     state.content[v] = m.writable && m.bytes > 0 ? Content::fresh : Content::written;
     if (!m.transient || !plan_) return;
     if (a.slab != 0 || a.offset < 0 || a.offset > plan_->arena_bytes || m.bytes > plan_->arena_bytes - a.offset)
-      program_.refuse("arena", "outside the arena of " + std::to_string(plan_->arena_bytes) + " bytes", {v});
+      program_.refuse("arena", "outside the arena of " + counted(plan_->arena_bytes, "byte"), {v});
     if (a.offset % target_.alignment != 0)
       program_.refuse("alignment", "not at a multiple of " + std::to_string(target_.alignment), {v});
   }
@@ -107,10 +109,9 @@ class ProgramVerifier {
   Access kernel(const Node& n) const {
     const auto writes = n.operands.end() - n.attrs.as<lir::KernelAttrs>().writes;
     Access a{{n.operands.begin(), writes}, {writes, n.operands.end()}};
-    const auto& arguments = g_.region(n.regions[0]).arguments;
+    const auto arguments = lir::buffer_arguments(g_, n);
     std::unordered_map<ValueId, std::size_t> written;  // Argument of the body -> operand.
-    for (std::size_t i = a.reads.size(); i < n.operands.size(); ++i)
-      written[arguments[arguments.size() - n.operands.size() + i]] = i;
+    for (std::size_t i = a.reads.size(); i < n.operands.size(); ++i) written[arguments[i]] = i;
     std::unordered_set<ValueId> stored;
     body(n.regions[0], n, written, stored, a);
     return a;

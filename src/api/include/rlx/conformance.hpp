@@ -5,8 +5,9 @@
 // hand), decomposition (a native record against the decomposition on the same device). On the reference device also
 // what needs no other: gradient (against finite differences), adjoint (<u, Jv> = <J^T u, v>), batch (equals a loop),
 // shard (two and four parts equal the whole), round_trip (print, parse, print), refusal (a sample that breaks a
-// constraint is refused for it, and each constraint has one), cost, rules (none is Never{"todo"}). The null device has
-// no values: its cases are plans.
+// constraint is refused for it, and each constraint has one), cost, rules (none is Never{"todo"}). What differentiation
+// and batching make of a graph that looks at no index out of range may look at none either. A device that does not
+// compute has no values: its cases are plans.
 #pragma once
 #include <rlx/compile/compile.hpp>
 #include <rlx/runtime/catalog.hpp>

@@ -1,6 +1,7 @@
 // Derivatives and batches of functions over tensors. Each gives a function again, which may be differentiated, batched
 // and compiled in turn. Outside jit every call traces anew and runs at once: wrap what is called often in jit.
 #pragma once
+#include <rlx/ir/counted.hpp>
 #include <rlx/staging.hpp>
 
 namespace rlx {
@@ -135,8 +136,7 @@ auto vmap(F f, std::vector<int> in_axes = {}, int out_axis = 0) {
   return [f = std::move(f), in_axes = std::move(in_axes), out_axis]<class... A>(const A&... a) {
     const std::tuple<detail::argument_t<A>...> args{a...};
     if (!in_axes.empty() && in_axes.size() != sizeof...(A))
-      throw ArgumentError("vmap: " + std::to_string(in_axes.size()) + " axes for " + std::to_string(sizeof...(A)) +
-                          " arguments");
+      throw ArgumentError("vmap: " + std::to_string(in_axes.size()) + " axes for " + counted(sizeof...(A), "argument"));
     const Handles leaves = detail::leaves_of(args);
     std::vector<int> axes;
     std::size_t at = 0;
