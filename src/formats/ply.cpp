@@ -67,8 +67,10 @@ int ply_sh_degree(const PlyElement& e, const std::string& file) {
 GaussianCloud parse_ply(std::string_view bytes, std::string file) {
   const PlyHeader header = parse_ply_header(bytes, file);
   const PlyElement& vertex = header.element("vertex", file);
-  if (vertex.find("packed_position")) return read_packed_ply(header, vertex, bytes, file);
-  return read_plain(header, vertex, bytes, file);
+  GaussianCloud cloud = vertex.find("packed_position") ? read_packed_ply(header, vertex, bytes, file)
+                                                       : read_plain(header, vertex, bytes, file);
+  cloud.antialiased = header.antialiased;
+  return cloud;
 }
 
 GaussianCloud read_ply(const std::string& path) { return parse_ply(MappedFile::open(path)->bytes(), path); }

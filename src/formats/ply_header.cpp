@@ -39,7 +39,11 @@ class HeaderReader {
     for (;;) {
       next_line();
       const std::string_view keyword = word();
-      if (keyword.empty() || keyword == "comment" || keyword == "obj_info") continue;
+      if (keyword.empty() || keyword == "obj_info") continue;
+      if (keyword == "comment") {
+        if (word() == "antialiased" && word().empty()) h.antialiased = true;
+        continue;
+      }
       if (keyword == "end_header") break;
       if (keyword == "format") {
         if (have_format) fail("the header states its format twice");

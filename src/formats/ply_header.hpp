@@ -35,6 +35,7 @@ enum class PlyFormat : std::uint8_t { ascii, little_endian, big_endian };
 
 struct PlyHeader {
   PlyFormat format = PlyFormat::ascii;
+  bool antialiased = false;  ///< A comment is this word alone.
   std::vector<PlyElement> elements{};
   std::size_t data_offset = 0;
 

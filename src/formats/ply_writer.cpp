@@ -13,7 +13,9 @@ namespace {
 std::string header_text(const GaussianCloud& cloud, PlyEncoding encoding) {
   std::string h = "ply\nformat ";
   h += encoding == PlyEncoding::ascii ? "ascii" : "binary_little_endian";
-  h += " 1.0\nelement vertex " + std::to_string(cloud.size()) + "\n";
+  h += " 1.0\n";
+  if (cloud.antialiased) h += "comment antialiased\n";
+  h += "element vertex " + std::to_string(cloud.size()) + "\n";
   const auto add = [&](const std::string& name) { h += "property float " + name + "\n"; };
   for (const char* name : {"x", "y", "z", "nx", "ny", "nz", "f_dc_0", "f_dc_1", "f_dc_2"}) add(name);
   for (std::int64_t i = 0; i < 3 * (sh_coefficients(cloud.sh_degree) - 1); ++i) add("f_rest_" + std::to_string(i));

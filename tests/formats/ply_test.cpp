@@ -251,8 +251,11 @@ TEST(Ply, RoundTripsAreExact) {
       GaussianCloud c = random_cloud(count, degree);
       if (count > 1) c.means.as_mutable<float>()[4] = std::numeric_limits<float>::infinity();
       for (const PlyEncoding encoding : {PlyEncoding::binary, PlyEncoding::ascii}) {
+        c.antialiased = degree == 1;
         write_ply(path, c, encoding);
-        expect_identical(read_ply(path), c);
+        const GaussianCloud back = read_ply(path);
+        expect_identical(back, c);
+        EXPECT_EQ(back.antialiased, c.antialiased);
       }
     }
   }

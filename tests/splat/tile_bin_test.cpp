@@ -131,7 +131,7 @@ TEST(TileBin, MoreEntriesThanI32CountsAreRefused) {
       EXPECT_NE(std::string(e.what()).find("with 2415919104 entries, of which i32 counts 2147483647 at most"),
                 std::string::npos)
           << e.what();
-      EXPECT_EQ(e.wanted_bytes(), 4 * 2415919104u);
+      EXPECT_EQ(e.wanted_bytes(), 4 * 2415919104ull);
       EXPECT_LE(e.available_bytes(), 4 * 2147483647ull);
     }
   EXPECT_THROW(image.lists(std::int64_t{1} << 31), MemoryError);

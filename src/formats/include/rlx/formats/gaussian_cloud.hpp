@@ -20,7 +20,7 @@ inline constexpr int highest_sh_degree = 4;
 /// axes are those of PLY files: where a capture has an up, it is -y.
 struct GaussianCloud {
   int sh_degree = 0;         ///< 0 to 4.
-  bool antialiased = false;  ///< Trained for the antialiased mode of rendering; only SPZ can say it.
+  bool antialiased = false;  ///< Trained for the antialiased mode of rendering; .splat cannot say it.
   HostTensor means{DType::f32, {0, 3}};
   HostTensor log_scales{DType::f32, {0, 3}};   ///< Standard deviations along the Gaussian's own axes: exp of these.
   HostTensor quaternions{DType::f32, {0, 4}};  ///< w x y z, own axes to world, of any length but zero.

@@ -3,7 +3,8 @@
 // The element `vertex` has the float properties x y z, f_dc_0..2, f_rest_0..m (m + 1 = 0, 9, 24, 45 or 72: degree 0 to
 // 4, all coefficients of a channel together), opacity, scale_0..2 and rot_0..3, in any order and of any type.
 // Properties and elements of other names (normals, faces) are skipped, lists among them too. Ascii and both byte orders
-// are read; headers with comments, obj_info and LF, CRLF or CR line ends.
+// are read; headers with comments, obj_info and LF, CRLF or CR line ends. A comment that is the word `antialiased` says
+// what the Gaussians were trained for: the layout has no place for it, and other programs skip it.
 //
 // The packed layout has an element `chunk` with the limits of 256 Gaussians a row, packed_position, packed_rotation,
 // packed_scale and packed_color in `vertex`, and f_rest_* as bytes in an element `sh`. It is read only. Its opacities 0
