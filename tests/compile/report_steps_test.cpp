@@ -16,7 +16,7 @@
 namespace rlx {
 namespace {
 
-using testing_kernels::Body;
+using KernelBody = testing_kernels::Body;
 using testing_kernels::LirProgram;
 
 DispatchReport compiled_report(const Types& in, const std::function<Values(Builder&, ValuesIn)>& body,
@@ -157,32 +157,32 @@ TEST(ReportSteps, ACallCountsAsItsRecordsOperator) {
 TEST(MovedBytes, LoopsOfKnownLengthAndOthers) {
   LirProgram p;
   const Value x = p.input(100), y = p.output(100), n = p.b.input(LirProgram::type(1, DType::i64), "n");
-  const auto bytes = [&](const std::function<void(const Body&)>& body) {
+  const auto bytes = [&](const std::function<void(const KernelBody&)>& body) {
     p.kernel({x, n}, {y}, body);
     return compile::moved_bytes(p.g, std::array{p.last()});
   };
-  const auto copied = [](const Body& k, Value trips) {
+  const auto copied = [](const KernelBody& k, Value trips) {
     k.loop(k.i64(0), trips, {}, [&](Value i, ValuesIn) {
       k.store(2, i, k.load(0, i));
       return Values{};
     });
   };
-  EXPECT_EQ(bytes([&](const Body& k) { copied(k, k.i64(3)); }), 4.0 * (3 + 3));
-  EXPECT_EQ(bytes([&](const Body& k) { copied(k, k.i64(300)); }), 4.0 * (100 + 100));
-  EXPECT_EQ(bytes([&](const Body& k) { copied(k, k.load(1, k.i64(0))); }), 4.0 * (100 + 100) + 8);
+  EXPECT_EQ(bytes([&](const KernelBody& k) { copied(k, k.i64(3)); }), 4.0 * (3 + 3));
+  EXPECT_EQ(bytes([&](const KernelBody& k) { copied(k, k.i64(300)); }), 4.0 * (100 + 100));
+  EXPECT_EQ(bytes([&](const KernelBody& k) { copied(k, k.load(1, k.i64(0))); }), 4.0 * (100 + 100) + 8);
   // What it has stored itself it does not fetch from memory.
-  EXPECT_EQ(bytes([&](const Body& k) {
+  EXPECT_EQ(bytes([&](const KernelBody& k) {
               k.store(2, k.index[0], k.load(0, k.index[0]));
               k.store(2, k.i64(1), k.load(2, k.index[0]));
             }),
             4.0 * (1 + 2));
-  EXPECT_EQ(bytes([&](const Body& k) { k.store(2, k.index[0], k.load(2, k.index[0])); }), 4.0 * (1 + 1));
+  EXPECT_EQ(bytes([&](const KernelBody& k) { k.store(2, k.index[0], k.load(2, k.index[0])); }), 4.0 * (1 + 1));
 }
 
 TEST(MovedBytes, WhatACallAndItsKernelsHandToEachOtherIsNotMoved) {
   LirProgram p;
   const Value x = p.input(16), t = p.buffer(16, -1, lir::Lifetime::piecewise), s = p.buffer(16), y = p.output(16);
-  const auto copy = [](const Body& k) { k.store(1, k.index[0], k.load(0, k.index[0])); };
+  const auto copy = [](const KernelBody& k) { k.store(1, k.index[0], k.load(0, k.index[0])); };
   std::vector<NodeId> step;
   const std::string before = p.kernel({x}, {t}, copy);
   step.push_back(p.last());
