@@ -16,11 +16,11 @@
 namespace rlx {
 namespace {
 
-using testing_kernels::Body;
+using KernelBody = testing_kernels::Body;
 using testing_kernels::LirProgram;
 
-DispatchReport report_of(const Types& in, const std::function<Values(Builder&, ValuesIn)>& body,
-                         const CompileOptions& options = {}, std::span<const KernelRecord> records = {}) {
+DispatchReport compiled_report(const Types& in, const std::function<Values(Builder&, ValuesIn)>& body,
+                               const CompileOptions& options = {}, std::span<const KernelRecord> records = {}) {
   Graph g("g");
   Builder b(g, registry());
   Values x;
@@ -38,7 +38,7 @@ std::vector<std::string> steps_of(const DispatchReport& r, std::string_view op) 
 
 TEST(ReportSteps, AFusedChainIsOneStepOfEachOfItsNodes) {
   const DispatchReport r =
-      report_of({f64({100})}, [](Builder&, ValuesIn x) { return Values{ops::mul(ops::add(x[0], x[0]), x[0])}; });
+      compiled_report({f64({100})}, [](Builder&, ValuesIn x) { return Values{ops::mul(ops::add(x[0], x[0]), x[0])}; });
   ASSERT_EQ(r.steps.size(), 1u) << r.to_json();
   const StepRow& s = r.steps[0];
   EXPECT_EQ(s.kind, "kernel");
@@ -47,7 +47,7 @@ TEST(ReportSteps, AFusedChainIsOneStepOfEachOfItsNodes) {
   EXPECT_EQ(s.bytes, 2 * 800.0);  // x is read once, y is written, their sum never is.
   EXPECT_EQ(steps_of(r, "add"), std::vector{s.name});
   EXPECT_EQ(steps_of(r, "mul"), std::vector{s.name});
-  const DispatchReport apart = report_of(
+  const DispatchReport apart = compiled_report(
       {f64({100})}, [](Builder&, ValuesIn x) { return Values{ops::mul(ops::add(x[0], x[0]), x[0])}; }, {.fuse = false});
   ASSERT_EQ(apart.steps.size(), 2u);
   EXPECT_EQ(apart.steps[0].flops, 100);
@@ -56,8 +56,8 @@ TEST(ReportSteps, AFusedChainIsOneStepOfEachOfItsNodes) {
 }
 
 TEST(ReportSteps, AProductReadsItsOperandsOnceAndCountsTwoATerm) {
-  const DispatchReport r =
-      report_of({f32({7, 11}), f32({11, 5})}, [](Builder&, ValuesIn x) { return Values{ops::matmul(x[0], x[1])}; });
+  const DispatchReport r = compiled_report({f32({7, 11}), f32({11, 5})},
+                                           [](Builder&, ValuesIn x) { return Values{ops::matmul(x[0], x[1])}; });
   ASSERT_EQ(r.steps.size(), 1u);
   EXPECT_EQ(r.steps[0].flops, 2 * 7 * 11 * 5);
   EXPECT_EQ(r.steps[0].bytes, 4 * (7 * 11 + 11 * 5 + 7 * 5));
@@ -66,7 +66,7 @@ TEST(ReportSteps, AProductReadsItsOperandsOnceAndCountsTwoATerm) {
 // A long row is summed in pieces of 16384, then the pieces' sums: the second stage is none of the reduction's cost.
 TEST(ReportSteps, TheStagesOfAReductionShareItsCost) {
   const DispatchReport r =
-      report_of({f64({100000})}, [](Builder&, ValuesIn x) { return Values{ops::reduce_sum(x[0], {0})}; });
+      compiled_report({f64({100000})}, [](Builder&, ValuesIn x) { return Values{ops::reduce_sum(x[0], {0})}; });
   ASSERT_EQ(r.steps.size(), 2u) << r.to_json();
   EXPECT_EQ(r.steps[0].flops, 100000);
   EXPECT_EQ(r.steps[0].bytes, 8 * (100000 + 7));
@@ -83,7 +83,7 @@ TEST(ReportSteps, AStepMovesWhatItsKernelTouches) {
     return Values{ops::dynamic_update_slice(x[0], ops::reduce_sum(rows, {0}, true),
                                             std::array{x[2], ops::scalar(b, DType::i64, 0)})};
   };
-  const DispatchReport r = report_of(in, body, {.donated = {0}});
+  const DispatchReport r = compiled_report(in, body, {.donated = {0}});
   ASSERT_EQ(r.donations[0].result, "y0") << r.to_json();
   for (const StepRow& s : r.steps) {
     EXPECT_NE(s.kind, "copy");
@@ -92,7 +92,7 @@ TEST(ReportSteps, AStepMovesWhatItsKernelTouches) {
     EXPECT_GE(*s.bytes, 16) << s.name;
   }
   // Kept by the caller, the table is copied first.
-  const DispatchReport kept = report_of(in, body);
+  const DispatchReport kept = compiled_report(in, body);
   const auto copy =
       std::find_if(kept.steps.begin(), kept.steps.end(), [](const StepRow& s) { return s.kind == "copy"; });
   ASSERT_NE(copy, kept.steps.end()) << kept.to_json();
@@ -103,7 +103,7 @@ TEST(ReportSteps, AStepMovesWhatItsKernelTouches) {
 }
 
 TEST(ReportSteps, ALoopHasNoCostOfItsOwn) {
-  const DispatchReport r = report_of({f64({10})}, [](Builder& b, ValuesIn x) {
+  const DispatchReport r = compiled_report({f64({10})}, [](Builder& b, ValuesIn x) {
     const auto i64 = [&](double n) { return ops::scalar(b, DType::i64, n); };
     const Values out = ops::while_(
         std::array{i64(0), x[0]}, {},
@@ -133,7 +133,7 @@ TEST(ReportSteps, ALoopHasNoCostOfItsOwn) {
 // What an input that is returned needs is a copy, of no node.
 TEST(ReportSteps, ACopyOfAnInputIsInNoRow) {
   const DispatchReport r =
-      report_of({f64({10})}, [](Builder&, ValuesIn x) { return Values{x[0], ops::add(x[0], x[0])}; });
+      compiled_report({f64({10})}, [](Builder&, ValuesIn x) { return Values{x[0], ops::add(x[0], x[0])}; });
   ASSERT_EQ(r.steps.size(), 2u);
   EXPECT_EQ(std::count_if(r.steps.begin(), r.steps.end(), [](const StepRow& s) { return s.kind == "copy"; }), 1);
   EXPECT_EQ(steps_of(r, "add").size(), 1u);
@@ -144,7 +144,7 @@ TEST(ReportSteps, ACallCountsAsItsRecordsOperator) {
                             .op = "softmax",
                             .provider = "handwritten",
                             .action = Launch{[](const LaunchCall&) {}}};
-  const DispatchReport r = report_of(
+  const DispatchReport r = compiled_report(
       {f32({4, 8})}, [](Builder&, ValuesIn x) { return Values{ops::softmax(x[0], 1)}; }, {}, std::span(&record, 1));
   ASSERT_EQ(r.steps.size(), 1u);
   EXPECT_EQ(r.steps[0].provider, "handwritten");
@@ -157,32 +157,32 @@ TEST(ReportSteps, ACallCountsAsItsRecordsOperator) {
 TEST(MovedBytes, LoopsOfKnownLengthAndOthers) {
   LirProgram p;
   const Value x = p.input(100), y = p.output(100), n = p.b.input(LirProgram::type(1, DType::i64), "n");
-  const auto bytes = [&](const std::function<void(const Body&)>& body) {
+  const auto bytes = [&](const std::function<void(const KernelBody&)>& body) {
     p.kernel({x, n}, {y}, body);
     return compile::moved_bytes(p.g, std::array{p.last()});
   };
-  const auto copied = [](const Body& k, Value trips) {
+  const auto copied = [](const KernelBody& k, Value trips) {
     k.loop(k.i64(0), trips, {}, [&](Value i, ValuesIn) {
       k.store(2, i, k.load(0, i));
       return Values{};
     });
   };
-  EXPECT_EQ(bytes([&](const Body& k) { copied(k, k.i64(3)); }), 4.0 * (3 + 3));
-  EXPECT_EQ(bytes([&](const Body& k) { copied(k, k.i64(300)); }), 4.0 * (100 + 100));
-  EXPECT_EQ(bytes([&](const Body& k) { copied(k, k.load(1, k.i64(0))); }), 4.0 * (100 + 100) + 8);
+  EXPECT_EQ(bytes([&](const KernelBody& k) { copied(k, k.i64(3)); }), 4.0 * (3 + 3));
+  EXPECT_EQ(bytes([&](const KernelBody& k) { copied(k, k.i64(300)); }), 4.0 * (100 + 100));
+  EXPECT_EQ(bytes([&](const KernelBody& k) { copied(k, k.load(1, k.i64(0))); }), 4.0 * (100 + 100) + 8);
   // What it has stored itself it does not fetch from memory.
-  EXPECT_EQ(bytes([&](const Body& k) {
+  EXPECT_EQ(bytes([&](const KernelBody& k) {
               k.store(2, k.index[0], k.load(0, k.index[0]));
               k.store(2, k.i64(1), k.load(2, k.index[0]));
             }),
             4.0 * (1 + 2));
-  EXPECT_EQ(bytes([&](const Body& k) { k.store(2, k.index[0], k.load(2, k.index[0])); }), 4.0 * (1 + 1));
+  EXPECT_EQ(bytes([&](const KernelBody& k) { k.store(2, k.index[0], k.load(2, k.index[0])); }), 4.0 * (1 + 1));
 }
 
 TEST(MovedBytes, WhatACallAndItsKernelsHandToEachOtherIsNotMoved) {
   LirProgram p;
   const Value x = p.input(16), t = p.buffer(16, -1, lir::Lifetime::piecewise), s = p.buffer(16), y = p.output(16);
-  const auto copy = [](const Body& k) { k.store(1, k.index[0], k.load(0, k.index[0])); };
+  const auto copy = [](const KernelBody& k) { k.store(1, k.index[0], k.load(0, k.index[0])); };
   std::vector<NodeId> step;
   const std::string before = p.kernel({x}, {t}, copy);
   step.push_back(p.last());

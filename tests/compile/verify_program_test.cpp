@@ -7,7 +7,7 @@ namespace rlx {
 namespace {
 
 using compile::MemoryPlan;
-using testing_kernels::Body;
+using KernelBody = testing_kernels::Body;
 using testing_kernels::LirProgram;
 
 constexpr MemoryPlan small{1024};
@@ -106,7 +106,7 @@ TEST(VerifyProgram, ACallThatWritesOverWhatItsPrologueReads) {
 }
 
 TEST(VerifyProgram, AKernelThatLoadsWhatItWrites) {
-  const auto add_one = [](const Body& k) {
+  const auto add_one = [](const KernelBody& k) {
     k.store(0, k.index[0], k.add(k.load(0, k.index[0]), k.number(DType::f32, 1)));
   };
   LirProgram p;
@@ -124,7 +124,7 @@ TEST(VerifyProgram, WrittenInOneBranchOnly) {
   for (const bool both : {true, false}) {
     LirProgram p;
     const Value f = p.flag(0), y = p.output(16);
-    p.kernel({}, {f}, [](const Body& k) { k.store(0, k.index[0], k.number(DType::boolean, 1)); });
+    p.kernel({}, {f}, [](const KernelBody& k) { k.store(0, k.index[0], k.number(DType::boolean, 1)); });
     p.branch(f, [&] { p.kernel({}, {y}); }, [&] { both ? (void)p.kernel({}, {y}) : void(); });
     EXPECT_EQ(p.refused(), both ? "" : "written");
   }
@@ -138,7 +138,7 @@ TEST(VerifyProgram, WrittenInALoopThatMayNotRun) {
     p.loop(
         [&] {
           const Value f = p.flag();
-          p.kernel({}, {f}, [](const Body& k) { k.store(0, k.index[0], k.number(DType::boolean, 0)); });
+          p.kernel({}, {f}, [](const KernelBody& k) { k.store(0, k.index[0], k.number(DType::boolean, 0)); });
           return f;
         },
         [&] { p.kernel({}, {y}); });
@@ -159,7 +159,7 @@ TEST(VerifyProgram, LoopStateReadInTheFirstTrip) {
   p.loop(
       [&] {
         const Value f = p.flag();
-        p.kernel({state}, {f}, [](const Body& k) { k.store(1, k.index[0], k.number(DType::boolean, 0)); });
+        p.kernel({state}, {f}, [](const KernelBody& k) { k.store(1, k.index[0], k.number(DType::boolean, 0)); });
         return f;
       },
       [&] { p.kernel({}, {state}); });
@@ -177,7 +177,7 @@ TEST(VerifyProgram, StoresToWhatItOnlyReads) {
   LirProgram p;
   const Value a = p.buffer(1), y = p.output(1);
   p.kernel({}, {a});
-  p.kernel({a}, {y}, [](const Body& k) {
+  p.kernel({a}, {y}, [](const KernelBody& k) {
     k.store(0, k.index[0], k.number(DType::f32, 1));
     k.store(1, k.index[0], k.number(DType::f32, 1));
   });
@@ -188,7 +188,7 @@ TEST(VerifyProgram, ABodyThatReachesOutside) {
   LirProgram p;
   const Value a = p.buffer(1), y = p.output(1);
   p.kernel({}, {a});
-  p.kernel({}, {y}, [&](const Body& k) { k.store(0, k.index[0], k.op("lir.load", {a, k.index[0]})); });
+  p.kernel({}, {y}, [&](const KernelBody& k) { k.store(0, k.index[0], k.op("lir.load", {a, k.index[0]})); });
   EXPECT_EQ(p.refused(), "body");
 }
 
@@ -251,7 +251,7 @@ TEST(VerifyProgram, ALoopThatOverwritesWhatItsNextTripReads) {
     p.loop(
         [&] {
           const Value f = p.flag(512);
-          p.kernel({}, {f}, [](const Body& k) { k.store(0, k.index[0], k.number(DType::boolean, 0)); });
+          p.kernel({}, {f}, [](const KernelBody& k) { k.store(0, k.index[0], k.number(DType::boolean, 0)); });
           return f;
         },
         [&] {
@@ -266,7 +266,7 @@ TEST(VerifyProgram, ABranchThatOverwritesWhatIsReadAfterIt) {
   LirProgram p;
   const Value x = p.buffer(16, 0), f = p.flag(512), y = p.output(16);
   p.kernel({}, {x});
-  p.kernel({}, {f}, [](const Body& k) { k.store(0, k.index[0], k.number(DType::boolean, 1)); });
+  p.kernel({}, {f}, [](const KernelBody& k) { k.store(0, k.index[0], k.number(DType::boolean, 1)); });
   p.branch(f, [] {}, [&] { p.kernel({}, {p.buffer(16, 0)}); });
   p.kernel({x}, {y});
   EXPECT_EQ(p.refused(small), "overlap");

@@ -15,11 +15,12 @@
 
 namespace rlx::compile {
 
-/// LIR program without memory plan, and what its steps were made from.
+/// A LIR program without memory plan, and what its steps were made from.
 struct Lowered {
   Graph program;
   StepSources sources;
 };
+/// `mir` must outlive the sources. Notes go to the rows of the report.
 Lowered lower(const Graph& mir, const Registry& registry, const Target& target, std::span<const KernelRecord> records,
               const CompileOptions& options, DispatchReport& report);
 
