@@ -76,6 +76,8 @@ LiveScene::LiveScene(const std::string& path, bool raw_axes) : file_(path), raw_
   const bool folder = std::filesystem::is_directory(path, ignored);
   if (folder) file_ = (std::filesystem::path(path) / "scene.ply").string();
   if (folder && !std::filesystem::exists(file_, ignored)) return;
+  if (!std::filesystem::exists(file_, ignored))  // Whatever its name: it may be the folder of a training to come.
+    throw FormatError(file_, 0, "there is no such scene, and no such folder of a training");
   read();
 }
 

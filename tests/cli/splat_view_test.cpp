@@ -149,6 +149,7 @@ TEST(SplatView, EndsWhenNobodyCanConnectAnyMore) {
 TEST(SplatView, Refusals) {
   const TempFolder folder;
   expect_refusal({"splat", "view", folder / "absent.ply", "--port", "0"}, 1, "FormatError", "absent.ply");
+  expect_refusal({"splat", "view", folder / "later", "--port", "0"}, 1, "FormatError", "no such folder of a training");
   expect_refusal({"splat", "view", data("degree3.ply"), "--port", "70000"}, 2, "UsageError", "--port");
   formats::GaussianCloud bad = formats::make_gaussian_cloud(2, 0);
   bad.means.set_f64(3, std::numeric_limits<double>::quiet_NaN());
