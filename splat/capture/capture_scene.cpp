@@ -15,13 +15,23 @@ namespace {
 
 constexpr std::uint64_t point_numbers = 1;  // The purpose of random numbers.
 
-std::vector<formats::PosedImage> poses_around(const Ball& ball, double distance, int views) {
-  const double turn = std::numbers::pi * (3 - std::sqrt(5.0));
+/// A spiral from above down to an elevation, whose turns are as far apart as the views along it (E. Rakhmanov, E. Saff
+/// and Y. Zhou, Math. Res. Lett. 1, 1994): all views have equal areas of the sphere, and the next one is a neighbour,
+/// as in a walk around the scene.
+std::vector<formats::PosedImage> walk_around(const Ball& ball, double distance, int views, double lowest_elevation) {
+  const double fall = (1 - std::sin(lowest_elevation)) / views;  // Of the height on the unit sphere from view to view,
+  const double stride = std::sqrt(2 * std::numbers::pi * fall);  // of which each has the square of this.
+  const auto across = [&](double i) {
+    const double height = 1 - fall * i;
+    return std::sqrt(1 - height * height);
+  };
   std::vector<formats::PosedImage> poses;
+  double angle = 0;
   for (int i = 0; i < views; ++i) {
-    const double height = 1 - (2 * i + 1.0) / views, across = std::sqrt(1 - height * height), angle = turn * i;
-    const Vector3 from{ball.centre[0] + distance * across * std::cos(angle), ball.centre[1] + distance * height,
-                       ball.centre[2] + distance * across * std::sin(angle)};
+    if (i > 0) angle += stride / across(i);  // As wide as half way between the two, which stand at i - 0.5 and i + 0.5.
+    const double out = distance * across(i + 0.5), up = distance * (1 - fall * (i + 0.5));
+    Vector3 from{out * std::cos(angle), 0, out * std::sin(angle)};
+    for (std::size_t k = 0; k < 3; ++k) from[k] += ball.centre[k] + up * world_up[k];
     poses.push_back(look_at(from, ball.centre));
     char name[32];
     std::snprintf(name, sizeof name, "%04d.png", i);
@@ -60,6 +70,9 @@ Capture capture_scene(const formats::GaussianCloud& scene, const SyntheticCaptur
   if (o.views < 1) throw ArgumentError("a capture of " + std::to_string(o.views) + " views");
   if (!(o.distance >= 0) || !(o.point_noise >= 0))
     throw ArgumentError("the distance of a capture and the noise of its points are not negative");
+  if (!(std::abs(o.lowest_elevation) <= std::numbers::pi / 2 && std::sin(o.lowest_elevation) < 1))
+    throw ArgumentError("the lowest elevation of a capture is " + std::to_string(o.lowest_elevation) +
+                        " radians, not from -pi/2 to below pi/2");
   const Ball ball = ball_around(scene);
   const formats::Camera camera = pinhole_camera(o.width, o.height, o.field_of_view);
   const double distance = o.distance > 0 ? o.distance : framing_distance(ball, camera);
@@ -67,7 +80,7 @@ Capture capture_scene(const formats::GaussianCloud& scene, const SyntheticCaptur
   Capture c;
   auto& r = c.reconstruction;
   r.cameras = {camera};
-  r.images = poses_around(ball, distance, o.views);
+  r.images = walk_around(ball, distance, o.views, o.lowest_elevation);
   r.points = points_of(scene, o.point_noise * ball.radius, o.seed);
   const Renderer draw(scene, {.mode = o.mode, .background = o.background, .device = o.device});
   for (const formats::PosedImage& pose : r.images) c.images.push_back(unit_bytes(draw(r.cameras[0], pose)));

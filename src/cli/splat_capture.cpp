@@ -27,7 +27,7 @@ struct SplatCapture {
   std::int64_t random = 0;
   CLI::Option* random_given = nullptr;
   int views = 32;
-  double fov = 40, point_noise = 0.01;
+  double fov = 40, lowest_elevation = 0, point_noise = 0.01;
   std::uint64_t seed = 0;
   bool text = false, raw_axes = false;
 
@@ -48,6 +48,8 @@ struct SplatCapture {
     const Size s = parse_size(size);
     if (scene.empty() == (random_given->count() == 0)) throw UsageError("capture takes a scene, or --random N");
     if (!(fov > 0 && fov < 180)) throw UsageError("--fov is between 0 and 180 degrees");
+    if (!(lowest_elevation >= -90 && lowest_elevation < 90))
+      throw UsageError("--lowest-elevation is from -90 to below 90 degrees");
     if (!(point_noise >= 0)) throw UsageError("--point-noise is not negative");
     auto progress = std::make_unique<Progress>();
     progress->stage(random > 0 ? "making a scene" : "reading " + scene);
@@ -55,15 +57,17 @@ struct SplatCapture {
         random > 0 ? splat::synthetic_scene(random, seed) : read_finite_scene(scene, raw_axes);
     const splat::RendererOptions look = draw.options(cloud);
     progress->stage("drawing " + std::to_string(views) + " views");
-    const splat::Capture capture = splat::capture_scene(cloud, {.views = views,
-                                                                .width = s.width,
-                                                                .height = s.height,
-                                                                .field_of_view = fov * std::numbers::pi / 180,
-                                                                .background = look.background,
-                                                                .mode = look.mode,
-                                                                .point_noise = point_noise,
-                                                                .seed = seed,
-                                                                .device = look.device});
+    const splat::Capture capture =
+        splat::capture_scene(cloud, {.views = views,
+                                     .width = s.width,
+                                     .height = s.height,
+                                     .field_of_view = fov * std::numbers::pi / 180,
+                                     .lowest_elevation = lowest_elevation * std::numbers::pi / 180,
+                                     .background = look.background,
+                                     .mode = look.mode,
+                                     .point_noise = point_noise,
+                                     .seed = seed,
+                                     .device = look.device});
     progress->stage("writing " + output);
     write(capture, cloud);
     progress.reset();
@@ -93,11 +97,14 @@ void add_splat_capture(CLI::App& splat, Context& context) {
   s->random_given = c->add_option("--random", s->random, "a made-up scene of so many Gaussians, kept as scene.ply")
                         ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000'000}));
   c->add_option("-o,--output", s->output, "folder: images/*.png, and the model in sparse/0")->required();
-  c->add_option("--views", s->views, "images, from a sphere around the scene")
+  c->add_option("--views", s->views, "images, from a spiral over a sphere around the scene, from above downwards")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   c->add_option("--size", s->size, "of the images: WIDTHxHEIGHT")->capture_default_str();
   c->add_option("--fov", s->fov, "field of view across the width, degrees")->capture_default_str();
+  c->add_option("--lowest-elevation", s->lowest_elevation,
+                "of the cameras, degrees above the horizon; -90: from all sides")
+      ->capture_default_str();
   c->add_option("--point-noise", s->point_noise, "of the points, in radii of the scene")->capture_default_str();
   c->add_option("--seed", s->seed, "of the scene that is made up, and of the noise")->capture_default_str();
   c->add_flag("--text", s->text, "the model as texts");

@@ -229,10 +229,15 @@ TEST(SplatCapture, MakesAColmapFolder) {
   capture("b", {folder / "a/scene.ply", "--seed", "3"});
   EXPECT_EQ(slurp(folder / "a/images/0001.png"), slurp(folder / "b/images/0001.png"));
   EXPECT_FALSE(fs::exists(folder / "b/scene.ply"));
+  capture("d", {folder / "a/scene.ply", "--lowest-elevation", "-90"});
+  EXPECT_NE(slurp(folder / "a/images/0001.png"), slurp(folder / "d/images/0001.png"));
 
   expect_refusal({"splat", "capture", "-o", folder / "c"}, 2, "UsageError", "takes a scene, or --random");
   expect_refusal({"splat", "capture", "x.ply", "--random", "3", "-o", folder / "c"}, 2, "UsageError", "or --random");
   expect_refusal({"splat", "capture", "--random", "3", "-o", folder / "c", "--views", "0"}, 2, "UsageError", "--views");
+  for (const char* elevation : {"90", "-91", "nan"})
+    expect_refusal({"splat", "capture", "--random", "3", "-o", folder / "c", "--lowest-elevation", elevation}, 2,
+                   "UsageError", "from -90 to below 90");
   formats::write_gaussians(folder / "none.ply", formats::make_gaussian_cloud(0, 1));
   expect_refusal({"splat", "capture", folder / "none.ply", "-o", folder / "c"}, 1, "ArgumentError",
                  "without Gaussians");

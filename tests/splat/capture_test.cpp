@@ -4,8 +4,10 @@
 #include <rlx/formats/colmap.hpp>
 #include <rlx/formats/image.hpp>
 #include <rlx/ir/error.hpp>
+#include <rlx/splat/viewpoint.hpp>
 
 #include <cmath>
+#include <numbers>
 
 namespace rlx::splat::testing {
 namespace {
@@ -31,6 +33,43 @@ TEST(Capture, CamerasLookAtTheMiddleOfTheScene) {
     distance = std::hypot(m[3], m[7], m[11]);
   }
   EXPECT_EQ(c.reconstruction.points.size(), 200);
+}
+
+/// Directions from the middle of the scene to the cameras; up is along -y.
+std::vector<Vector3> directions(double lowest_elevation, int views) {
+  const auto scene = synthetic_scene(200);
+  const Vector3 middle = ball_around(scene).centre;
+  const Capture c = capture_scene(
+      scene, {.views = views, .width = 8, .height = 8, .lowest_elevation = lowest_elevation, .device = "cpu"});
+  std::vector<Vector3> out;
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    const auto m = formats::world_to_camera(c.pose(i));
+    Vector3 d;
+    for (std::size_t k = 0; k < 3; ++k) d[k] = -(m[k] * m[3] + m[4 + k] * m[7] + m[8 + k] * m[11]) - middle[k];
+    const double length = std::hypot(d[0], d[1], d[2]);
+    for (double& x : d) x /= length;
+    out.push_back(d);
+  }
+  return out;
+}
+
+TEST(Capture, CamerasWalkAroundTheSceneAboveAnElevation) {
+  constexpr double pi = std::numbers::pi;
+  const auto angle = [](const Vector3& a, const Vector3& b) {
+    return std::acos(a[0] * b[0] + a[1] * b[1] + a[2] * b[2]);
+  };
+  for (const double lowest : {-pi / 2, 0.0, pi / 6}) {
+    const auto at = directions(lowest, 32);
+    // A cap of height h has the area 2 pi h: each view is alone on a square of its share, and the next one beside it.
+    const double side = std::sqrt(2 * pi * (1 - std::sin(lowest)) / 32);
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      EXPECT_GT(-at[i][1], std::sin(lowest)) << i;
+      if (i > 0) { EXPECT_LT(at[i - 1][1], at[i][1]) << i; }  // Downwards.
+      if (i > 0) { EXPECT_NEAR(angle(at[i - 1], at[i]), side, 0.15 * side) << i; }
+      for (std::size_t k = 0; k < i; ++k) EXPECT_GT(angle(at[k], at[i]), 0.8 * side) << k << " " << i;
+    }
+    EXPECT_LT(-at.back()[1], std::sin(lowest) + side);
+  }
 }
 
 TEST(Capture, TheSameSceneGivesTheSameImages) {
@@ -119,6 +158,8 @@ TEST(Capture, RefusesWhatDoesNotFit) {
   EXPECT_THROW(read_capture(folder / ""), ArgumentError);
   EXPECT_THROW(synthetic_scene(0), ArgumentError);
   EXPECT_THROW(capture_scene(synthetic_scene(5), {.views = 0}), ArgumentError);
+  for (const double elevation : {-1.6, std::numbers::pi / 2, std::nan("")})
+    EXPECT_THROW(capture_scene(synthetic_scene(5), {.lowest_elevation = elevation}), ArgumentError) << elevation;
 }
 
 }  // namespace

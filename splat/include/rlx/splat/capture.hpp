@@ -44,6 +44,9 @@ struct SyntheticCapture {
   double field_of_view = 0.7;  ///< Across the width, radians.
   /// Of the cameras from the middle of the scene; 0: so far that a sphere which holds nearly all of it fills the image.
   double distance = 0;
+  /// From the middle of the scene to the lowest camera, radians above the horizon, from -pi/2 (from all sides) to below
+  /// pi/2. 0: as one walks around what stands on a table.
+  double lowest_elevation = 0;
   std::array<float, 3> background{};
   RenderMode mode = RenderMode::classic;
   /// The points of the capture are the means of the Gaussians, moved by normal noise of so much of the scene's radius
@@ -53,8 +56,10 @@ struct SyntheticCapture {
   std::string device{};  ///< Empty: default_device().
 };
 
-/// The scene from cameras spread evenly over a sphere around it (a spiral of Fibonacci), which look at its middle, as
-/// PNG names "0000.png", ... Throws ArgumentError for no Gaussians, no views, or sizes that are none.
+/// The scene from cameras on a sphere around it, which look at its middle: spread evenly over the part above the lowest
+/// elevation, on a spiral from above downwards (world_up is up), so that the views before and after one are its
+/// neighbours. PNG names "0000.png", ... Throws ArgumentError for no Gaussians, no views, and for sizes or an elevation
+/// that are none.
 RLX_API Capture capture_scene(const formats::GaussianCloud& scene, const SyntheticCapture& options = {});
 
 /// A scene to be captured: coloured Gaussians on and in a ball of radius 1 around the origin, of which larger shapes
