@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -159,47 +160,90 @@ void measure_narrow(DType in, DType out, std::int64_t n, double goal, const Sett
   row(label(in, out, n, s.threads) + "_vs_f32", mine, rival, in == DType::i8 ? "GOP/s" : "GFLOP/s", goal, s.threads);
 }
 
-/// What bounds a product: the microkernel alone, on packed operands that stay in a level of cache. Against the peak
-/// over times so long that each side has the clock that its power allows; and in turn with it in slices of some 25 us,
-/// too short for the clock to move, which leaves what instructions cost. Then how far the peak itself falls in these.
-void measure_microkernel(DType t, int level, double goal, const Setting& s) {
-  const cpu::Microkernel& k = cpu::microkernel(cpu::packed_kind(t, s.machine), s.machine);
-  const std::int64_t units = level == 1 ? 168 : 4096 / k.unit_bytes, strip = units * k.mr * k.unit_bytes,
-                     panel = units * k.nr * k.unit_bytes, panels = level,
-                     strips = level == 1 ? 1 : std::max<std::int64_t>(1, cpu::l2_bytes() / 4 / strip);
-  Memory a(strip * strips), b(panel * panels), c(static_cast<std::int64_t>(k.mr) * k.nr * k.unit_bytes);
-  std::memset(a.at, 0x3c, static_cast<std::size_t>(strip * strips));  // small numbers, in f32 and in f64
-  std::memset(b.at, 0x3c, static_cast<std::size_t>(panel * panels));
-  const bench::FmaPeak peak(t == DType::f64, s.machine);
-  std::int64_t tile = 0;  // goes on where it was
-  const auto rate_of = [&](double flops) {
-    const double each = 2.0 * static_cast<double>(units * k.mr * k.nr);
-    const auto tiles = static_cast<std::int64_t>(std::ceil(flops / each));
-    const double t = bench::seconds(1, [&] {
-      for (const std::int64_t end = tile + tiles; tile < end; ++tile)
-        k.runs[k.nr / k.lanes - 1](units, static_cast<std::byte*>(a.at) + tile % strips * strip,
-                                   static_cast<std::byte*>(b.at) + tile / strips % panels * panel, c.at, k.nr, 0, b.at);
+/// What bounds a product: the microkernel alone, each thread on packed operands of its own that stay in a level of its
+/// cache. Against the peak over times so long that each side has the clock that its power allows; and in turn with it
+/// in slices of some 25 us, too short for the clock to move, which leaves what instructions cost. Then how far the peak
+/// itself falls in these.
+class MicrokernelAlone {
+ public:
+  MicrokernelAlone(DType t, int level, const Setting& s)
+      : kernel_(cpu::microkernel(cpu::packed_kind(t, s.machine), s.machine)),
+        threads_(s.threads),
+        units_(level == 1 ? 168 : 4096 / kernel_.unit_bytes),
+        panels_(level),
+        strips_(level == 1 ? 1 : std::max<std::int64_t>(1, cpu::l2_bytes() / 4 / strip())) {
+    for (int i = 0; i < threads_; ++i) workers_.push_back(std::make_unique<Worker>(*this));
+  }
+  double rate(double flops) const {
+    struct Call {
+      const MicrokernelAlone& all;
+      std::int64_t tiles;
+    } call{*this, static_cast<std::int64_t>(std::ceil(flops / flops_of_tile()))};
+    const double t = bench::seconds(threads_, [&] {
+      cpu::parallel_for(
+          threads_, 1, threads_,
+          [](void* c, std::int64_t worker, std::int64_t) {
+            const auto& [all, tiles] = *static_cast<const Call*>(c);
+            all.workers_[static_cast<std::size_t>(worker)]->run(all, tiles);
+          },
+          &call);
     });
-    return each * static_cast<double>(tiles) / t * 1e-9;
+    return flops_of_tile() * static_cast<double>(call.tiles * threads_) / t * 1e-9;
+  }
+  std::string shape() const { return std::to_string(kernel_.mr) + "x" + std::to_string(kernel_.nr); }
+
+ private:
+  struct Worker {
+    explicit Worker(const MicrokernelAlone& all)
+        : a(all.strip() * all.strips_),
+          b(all.panel() * all.panels_),
+          c(static_cast<std::int64_t>(all.kernel_.mr) * all.kernel_.nr * all.kernel_.unit_bytes) {
+      // Small numbers, in f32 and in f64.
+      std::memset(a.at, 0x3c, static_cast<std::size_t>(all.strip() * all.strips_));
+      std::memset(b.at, 0x3c, static_cast<std::size_t>(all.panel() * all.panels_));
+    }
+    void run(const MicrokernelAlone& all, std::int64_t tiles) {
+      const cpu::Microkernel& k = all.kernel_;
+      for (const std::int64_t end = tile + tiles; tile < end; ++tile)
+        k.runs[k.nr / k.lanes - 1](all.units_, static_cast<std::byte*>(a.at) + tile % all.strips_ * all.strip(),
+                                   static_cast<std::byte*>(b.at) + tile / all.strips_ % all.panels_ * all.panel(), c.at,
+                                   k.nr, 0, b.at);
+    }
+    Memory a, b, c;
+    std::int64_t tile = 0;  // goes on where it was
   };
+  std::int64_t strip() const { return units_ * kernel_.mr * kernel_.unit_bytes; }
+  std::int64_t panel() const { return units_ * kernel_.nr * kernel_.unit_bytes; }
+  double flops_of_tile() const { return 2.0 * static_cast<double>(units_ * kernel_.mr * kernel_.nr); }
+
+  const cpu::Microkernel& kernel_;
+  int threads_;
+  std::int64_t units_, panels_, strips_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+void measure_microkernel(DType t, int level, double goal, const Setting& s) {
+  const MicrokernelAlone alone(t, level, s);
+  const bench::FmaPeak peak(t == DType::f64, s.machine);
   constexpr double slow = 1e9;
   std::vector<double> mine, rate, sliced, sliced_peak;
-  rate_of(slow);
+  alone.rate(slow);
   for (int i = 0; i < s.rounds; ++i) {
-    const double before = peak.rate(slow, 1);
-    mine.push_back(rate_of(slow));
-    rate.push_back((before + peak.rate(slow, 1)) / 2);
+    const double before = peak.rate(slow, s.threads);
+    mine.push_back(alone.rate(slow));
+    rate.push_back((before + peak.rate(slow, s.threads)) / 2);
   }
   for (int i = 0; i < 100 * s.rounds; ++i) {
-    sliced.push_back(rate_of(peak.slice()));
-    sliced_peak.push_back(peak.rate(peak.slice(), 1));
+    sliced.push_back(alone.rate(peak.slice()));
+    sliced_peak.push_back(peak.rate(peak.slice(), s.threads));
   }
-  const std::string name = "matmul_" + std::string(rlx::name(t)) + "_microkernel_" + std::to_string(k.mr) + "x" +
-                           std::to_string(k.nr) + "_in_l" + std::to_string(level);
-  row(name + "_vs_peak", mine, rate, "GFLOP/s", goal, s.threads);
-  row(name + "_vs_peak_at_one_clock", sliced, sliced_peak, "GFLOP/s", goal, s.threads);
-  row("fma_peak_" + std::string(rlx::name(t)) + "_in_turn_with_it_vs_alone", {bench::median(sliced_peak)},
-      {bench::median(rate)}, "GFLOP/s", no_goal, s.threads);
+  const std::string type(name(t)), at = "_threads" + std::to_string(s.threads),
+                                   bound = "matmul_" + type + "_bound" + at + "_microkernel_" + alone.shape() +
+                                           "_alone_on_packed_operands_in_l" + std::to_string(level);
+  row(bound + "_vs_peak", mine, rate, "GFLOP/s", goal, s.threads);
+  row(bound + "_vs_peak_in_turn_every_25us", sliced, sliced_peak, "GFLOP/s", goal, s.threads);
+  row("matmul_" + type + "_bound" + at + "_peak_in_turn_with_that_in_l" + std::to_string(level) + "_vs_peak_alone",
+      {bench::median(sliced_peak)}, {bench::median(rate)}, "GFLOP/s", no_goal, s.threads);
 }
 
 }  // namespace
@@ -218,11 +262,14 @@ int main(int argc, char** argv) {
   // Where bf16 has instructions that are faster than f32's.
   const rlx::cpu::PackedKind kind = rlx::cpu::packed_kind(DType::bf16, machine);
   const double bf16_goal = kind == rlx::cpu::PackedKind::f32 ? 0.9 : 1.6;
-  for (const DType t : {DType::f32, DType::f64})
-    rlx::bench::add("microkernel/" + std::string(rlx::name(t)), [=, &machine] {
-      for (const int cache : {1, 2}) measure_microkernel(t, cache, 0.95, {machine, 1, 30});
-    });
-  for (const int threads : all > 1 ? std::vector{1, all} : std::vector{1})
+  const std::vector<int> thread_counts = all > 1 ? std::vector{1, all} : std::vector{1};
+  for (const int threads : thread_counts)
+    for (const DType t : {DType::f32, DType::f64})
+      rlx::bench::add("microkernel/" + std::string(rlx::name(t)) + "/threads:" + std::to_string(threads),
+                      [=, &machine] {
+                        for (const int cache : {1, 2}) measure_microkernel(t, cache, 0.95, {machine, threads, 30});
+                      });
+  for (const int threads : thread_counts)
     for (const std::int64_t n : {std::int64_t{1024}, std::int64_t{4096}}) {
       const Setting s{machine, threads, n > 1024 ? 3 : 20};
       const auto add = [=](const std::string& types, const std::function<void()>& measure) {

@@ -1,7 +1,9 @@
 // Kernels that memory bounds: a chain of ten f32 elementwise operators with one transcendental on 64 MiB, softmax and
-// layer norm on rows of 1024, against the triad of the same run. Bytes: one read and one write of the tensor. The chain
-// written by hand (plain, asking for memory ahead of time, with streaming stores) shows what the machine gives to such
-// a loop. A step of an optimiser over its donated state, against the same with fresh results.
+// layer norm on rows of 1024, and softmax down columns of 1024, against the triad of the same run. Bytes: one read and
+// one write of the tensor. The chain written by hand (plain, asking for memory ahead of time, with streaming stores)
+// shows what the machine gives to such a loop; the same rows again and again, so few that they stay in the second
+// cache, what their arithmetic takes without memory. A step of an optimiser over its donated state, against the same
+// with fresh results.
 #include "benchmarks/bench.hpp"
 
 #include <rlx/catalog.hpp>
@@ -9,6 +11,7 @@
 #include <rlx/runtime/backends.hpp>
 #include <rlx/runtime/executable.hpp>
 
+#include <algorithm>
 #include <string>
 
 #if defined(__x86_64__)
@@ -38,7 +41,11 @@ void measure(const runtime::Catalog& catalog, const std::string& name, Shape sha
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>(i % 1000) * 1e-3f - 0.5f;
   const HostValues in{x};
   HostValues out;
-  beside_the_triad(name, 2.0 * static_cast<double>(x.bytes()), goal, [&] { out = e.run(in, std::move(out)); });
+  constexpr std::int64_t moved = 64 << 20;  // by a timed call, of which the triad before it may have emptied the cache
+  const std::int64_t times = std::max<std::int64_t>(1, moved / x.bytes());
+  beside_the_triad(name, 2.0 * static_cast<double>(times * x.bytes()), goal, [&] {
+    for (std::int64_t i = 0; i < times; ++i) out = e.run(in, std::move(out));
+  });
 }
 
 // A step of Adam on 16 MiB each of weights, two moments and gradients: over its donated state, and beside it with
@@ -145,13 +152,19 @@ int main(int argc, char** argv) {
   }
 #endif
   bench::add("adam", [&] { measure_adam(catalog); });
-  add("softmax, rows of 1024", {16384, 1024}, 0.8,
-      [](Value x) { return x.builder->emit1("softmax", {x}, ops::AxisAttrs{1}); });
-  add("layer norm, rows of 1024", {16384, 1024}, 0.8, [](Value x) {
+  const auto softmax = [](int axis) {
+    return [axis](Value x) { return x.builder->emit1("softmax", {x}, ops::AxisAttrs{axis}); };
+  };
+  const auto layer_norm = [](Value x) {
     const Value mean = ops::reduce_sum(x, {1}, true) / 1024.0;
     const Value centred = ops::sub(x, mean);
     const Value variance = ops::reduce_sum(ops::mul(centred, centred), {1}, true) / 1024.0;
     return ops::mul(centred, ops::rsqrt(variance + 1e-5));
-  });
+  };
+  add("softmax, rows of 1024", {16384, 1024}, 0.8, softmax(1));
+  add("softmax, rows of 1024 in the second cache", {128, 1024}, 0, softmax(1));
+  add("layer norm, rows of 1024", {16384, 1024}, 0.8, layer_norm);
+  add("layer norm, rows of 1024 in the second cache", {128, 1024}, 0, layer_norm);
+  add("softmax, columns of 1024", {1024, 16384}, 0, softmax(0));
   return bench::run(argc, argv);
 }

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include <omp.h>
 #if defined(__x86_64__)
@@ -37,6 +38,14 @@ int default_threads() {
   return omp_get_max_threads();
 }
 
+namespace {
+/// The chunks [next, end) that one thread begins with, on a cache line of their own.
+struct alignas(64) Part {
+  std::atomic<std::int64_t> next{0};
+  std::int64_t end = 0;
+};
+}  // namespace
+
 void parallel_for(std::int64_t extent, std::int64_t grain, int threads, ChunkBody body, void* context) {
   if (extent <= 0) return;
   grain = std::max<std::int64_t>(1, grain);
@@ -51,11 +60,22 @@ void parallel_for(std::int64_t extent, std::int64_t grain, int threads, ChunkBod
     for (std::int64_t c = 0; c < chunks; ++c) run(c);
     return;
   }
-  std::atomic<std::int64_t> next{0};
+  // A thread begins with neighbouring chunks of its own: what one asks for ahead of time is its next one's, and what a
+  // kernel of the same extent left in its cache is there. Then it helps the others.
+  std::vector<Part> parts(static_cast<std::size_t>(threads));
+  for (int t = 0; t < threads; ++t) {
+    Part& p = parts[static_cast<std::size_t>(t)];
+    p.next = chunks * t / threads;
+    p.end = chunks * (t + 1) / threads;
+  }
 #pragma omp parallel num_threads(threads)
   {
     const DefaultFloatEnvironment environment;
-    for (std::int64_t c; (c = next.fetch_add(1, std::memory_order_relaxed)) < chunks;) run(c);
+    const auto self = static_cast<std::size_t>(omp_get_thread_num());
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      Part& p = parts[(self + k) % parts.size()];
+      for (std::int64_t c; (c = p.next.fetch_add(1, std::memory_order_relaxed)) < p.end;) run(c);
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cfenv>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -200,6 +201,33 @@ TEST(CpuThreads, ChunksDoNotDependOnThreads) {
     for (auto& s : seen) EXPECT_EQ(s, 1);
   }
   cpu::parallel_for(0, 1, 0, [](void*, std::int64_t, std::int64_t) { ADD_FAILURE(); }, nullptr);
+}
+
+// Each of two threads begins at its own half, and the one that is done first takes over what the other has left.
+TEST(CpuThreads, NeighbouringChunksAreOneThreads) {
+  struct Context {
+    std::atomic<int> begun{0}, done{0};
+    std::thread::id by[8];
+    static bool wait_for(const std::atomic<int>& count, int wanted) {
+      const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+      while (count < wanted && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+      return count >= wanted;
+    }
+  } c;
+  cpu::parallel_for(
+      8, 1, 2,
+      [](void* p, std::int64_t begin, std::int64_t) {
+        auto& context = *static_cast<Context*>(p);
+        context.by[begin] = std::this_thread::get_id();
+        if (begin % 4 == 0) {
+          ++context.begun;
+          EXPECT_TRUE(Context::wait_for(context.begun, 2)) << "both threads begin at once";
+        }
+        if (begin == 4) { EXPECT_TRUE(Context::wait_for(context.done, 7)) << "all others are the first thread's"; }
+        ++context.done;
+      },
+      &c);
+  for (int chunk = 0; chunk < 8; ++chunk) EXPECT_EQ(c.by[chunk] == c.by[0], chunk != 4) << chunk;
 }
 
 TEST(CpuThreads, SerialInsideAParallelRegion) {

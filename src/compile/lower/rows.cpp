@@ -87,7 +87,7 @@ class RowsLowering {
           if (number.contains(v)) k.store(number.at(v), index.linear(k.position, shape), x);
         }
       for (NodeId r : p.kept) {
-        const ValueId v = l_.mir().node(r).results[0];
+        const ValueId v = result_of(r);
         const Coordinates c = placed(v, row, k.elements.flat());
         k.store(number.at(v), k.elements.flat() ? c[0] : index.linear(c, l_.shape(v)), k.load(v, c));
       }
@@ -186,11 +186,10 @@ class RowsLowering {
       // All loads come before the first store: a destination may be the memory of a value that is still read.
       std::vector<std::pair<ValueId, Value>> stores;  // Whose memory, and what goes there.
       for (NodeId r : p.loops) {
-        const ValueId v = l_.mir().node(r).results[0];
+        const ValueId v = result_of(r);
         stores.emplace_back(v, k.load(v, placed(v, c, e.flat())));
       }
-      for (const auto& [v, host] : p.lodgers)
-        stores.emplace_back(l_.mir().node(host).results[0], k.load(v, placed(v, c, e.flat())));
+      for (const auto& [v, host] : p.lodgers) stores.emplace_back(result_of(host), k.load(v, placed(v, c, e.flat())));
       for (const auto& [memory, x] : stores) {
         const Coordinates at = placed(memory, c, e.flat());
         k.store(number.at(memory), e.flat() ? at[0] : e.index().linear(at, l_.shape(memory)), x);
@@ -211,11 +210,8 @@ class RowsLowering {
           k.elements, lower, upper, identities(k, p), element, [&](ValuesIn both) { return combine(k, p, both); },
           space_.terms);
     }
-    for (NodeId r : p.loops) {
-      const ValueId v = l_.mir().node(r).results[0];
-      k.elements.stored(v, k.writes[number.at(v)]);
-    }
-    for (const auto& [v, host] : p.lodgers) k.elements.stored(v, k.writes[number.at(l_.mir().node(host).results[0])]);
+    for (NodeId r : p.loops) k.elements.stored(result_of(r), k.writes[number.at(result_of(r))]);
+    for (const auto& [v, host] : p.lodgers) k.elements.stored(v, k.writes[number.at(result_of(host))]);
     return out;
   }
 
@@ -272,6 +268,9 @@ class RowsLowering {
                .works = false},
               body);
   }
+
+  /// What a loop makes.
+  ValueId result_of(NodeId loop) const { return l_.mir().node(loop).results[0]; }
 
   // The operands (half 0) or identities (half 1) of a reduction.
   std::vector<ValueId> operands(NodeId reduction, std::size_t half) const {
