@@ -233,10 +233,10 @@ V trunc(V x) { return x.ir->unary("llvm.trunc", x); }
 static V extreme(V a, V b, avx512::Which which) {
   match(a, b);
   const bool larger = which == avx512::Which::larger;
-  if (Ir::lanes(a.type()) == 1 || a.ir->isa == Isa::generic)
-    return a.ir->binary(larger ? "llvm.maximum" : "llvm.minimum", a, b);
   const V unordered = uno(a, b);
   if (const V number = avx512::either(which, a, b)) return select(unordered, a + b, number);
+  if (Ir::lanes(a.type()) == 1 || a.ir->isa == Isa::generic)
+    return a.ir->binary(larger ? "llvm.maximum" : "llvm.minimum", a, b);
   // The instruction gives its second operand where the two are equal or one is a NaN. Both orders have the same bits
   // but for zeros of different signs, of which these keep the wanted one; all bits set are a NaN.
   const V ab = larger ? select(gt(a, b), a, b) : select(lt(a, b), a, b);
