@@ -26,6 +26,15 @@ std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+/// A run that has done nothing yet, and its checkpoint.
+struct SavedRun {
+  const Folder folder{};
+  const TrainOptions options = small_options();
+  const Capture capture = small_capture();
+  const std::string path = folder / "checkpoint.h5";
+  SavedRun() { Trainer(capture, options).save(path); }
+};
+
 class Resumed : public ::testing::TestWithParam<Densification> {};
 
 TEST_P(Resumed, MakesTheSameBits) {
@@ -65,12 +74,10 @@ INSTANTIATE_TEST_SUITE_P(Checkpoint, Resumed,
                          });
 
 TEST(Checkpoint, OtherRunsAndCutFilesAreRefused) {
-  const Folder folder;
-  const TrainOptions o = small_options();
-  const Capture c = small_capture();
-  Trainer t(c, o);
-  const std::string path = folder / "checkpoint.h5";
-  t.save(path);
+  const SavedRun run;
+  const TrainOptions& o = run.options;
+  const Capture& c = run.capture;
+  const std::string& path = run.path;
   const auto refused = [&](const Capture& capture, const TrainOptions& options, const std::string& what) {
     try {
       Trainer(capture, options, path);
@@ -100,11 +107,10 @@ TEST(Checkpoint, OtherRunsAndCutFilesAreRefused) {
 }
 
 TEST(Checkpoint, EveryArrayIsChecked) {
-  const Folder folder;
-  const TrainOptions o = small_options();
-  const Capture c = small_capture();
-  const std::string path = folder / "checkpoint.h5";
-  Trainer(c, o).save(path);
+  const SavedRun run;
+  const TrainOptions& o = run.options;
+  const Capture& c = run.capture;
+  const std::string& path = run.path;
   train::Datasets good;
   for (const std::string& name : formats::list_hdf5(path)) good[name] = formats::read_hdf5(path, name);
   ASSERT_GT(good.size(), 25u);
@@ -166,12 +172,11 @@ TEST(Checkpoint, EveryArrayIsChecked) {
 }
 
 TEST(Checkpoint, ChangedBytesAreRefused) {
-  const Folder folder;
-  const TrainOptions o = small_options();
-  const Capture c = small_capture();
-  Trainer t(c, o);
-  const std::string path = folder / "checkpoint.h5";
-  t.save(path);
+  const SavedRun run;
+  const TrainOptions& o = run.options;
+  const Capture& c = run.capture;
+  const std::string& path = run.path;
+  const formats::GaussianCloud cloud = Trainer(c, o).cloud();
   const std::string bytes = content_of(path);
   std::mt19937 random(5);
   int refused = 0;
@@ -183,7 +188,7 @@ TEST(Checkpoint, ChangedBytesAreRefused) {
     std::ofstream(path, std::ios::binary) << changed;
     try {
       // What HDF5 leaves between its objects may be anything.
-      expect_same(Trainer(c, o, path).cloud(), t.cloud());
+      expect_same(Trainer(c, o, path).cloud(), cloud);
     } catch (const FormatError& e) {
       EXPECT_EQ(std::string(e.what()).find(path), 0u) << at << ": " << e.what();
       ++refused;
