@@ -1,9 +1,10 @@
 // Kernels that memory bounds: a chain of ten f32 elementwise operators with one transcendental on 64 MiB, softmax and
 // layer norm on rows of 1024, and softmax down columns of 1024, against the triad of the same run. Bytes: one read and
 // one write of the tensor. The chain written by hand (plain, asking for memory ahead of time, with streaming stores)
-// shows what the machine gives to such a loop; the same rows again and again, so few that they stay in the second
-// cache, what their arithmetic takes without memory. A step of an optimiser over its donated state, against the same
-// with fresh results.
+// shows what the machine gives to such a loop; so does softmax down columns in three sweeps over the rows, which
+// columns so long need, since what one sweep leaves in the caches is little. The same rows again and again, so few that
+// they stay in the second cache, show what their arithmetic takes without memory. A step of an optimiser over its
+// donated state, against the same with fresh results.
 #include "benchmarks/bench.hpp"
 
 #include <rlx/catalog.hpp>
@@ -12,6 +13,7 @@
 #include <rlx/runtime/executable.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #if defined(__x86_64__)
@@ -114,6 +116,29 @@ void chain_by_hand(const float* from, float* to, std::ptrdiff_t n) {
   }
 }
 
+/// Softmax down the columns [from, to) of rows x columns: a pass over the rows for the largest, one for exp and the
+/// sums, one to divide.
+void softmax_columns_by_hand(const float* x, float* y, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t from,
+                             std::ptrdiff_t to, float* largest, float* sums) {
+  const auto sweep = [&](auto each) {
+    for (std::ptrdiff_t i = 0; i < rows; ++i)
+      for (std::ptrdiff_t j = from; j < to; j += 8) each(x + i * columns + j, y + i * columns + j, j - from);
+  };
+  std::fill(largest, largest + (to - from), -std::numeric_limits<float>::infinity());
+  std::fill(sums, sums + (to - from), 0.0f);
+  sweep([&](const float* a, float*, std::ptrdiff_t j) {
+    _mm256_storeu_ps(largest + j, _mm256_max_ps(_mm256_loadu_ps(largest + j), _mm256_loadu_ps(a)));
+  });
+  sweep([&](const float* a, float* b, std::ptrdiff_t j) {
+    const __m256 e = exp_of(_mm256_sub_ps(_mm256_loadu_ps(a), _mm256_loadu_ps(largest + j)));
+    _mm256_storeu_ps(b, e);
+    _mm256_storeu_ps(sums + j, _mm256_add_ps(_mm256_loadu_ps(sums + j), e));
+  });
+  sweep([&](const float*, float* b, std::ptrdiff_t j) {
+    _mm256_storeu_ps(b, _mm256_div_ps(_mm256_loadu_ps(b), _mm256_loadu_ps(sums + j)));
+  });
+}
+
 #pragma GCC pop_options
 
 template <Access access>
@@ -125,6 +150,20 @@ void measure_by_hand(const std::string& name, std::ptrdiff_t n) {
     constexpr std::ptrdiff_t block = 1 << 14;
 #pragma omp parallel for num_threads(bench::threads()) schedule(static)
     for (std::ptrdiff_t i = 0; i < n; i += block) chain_by_hand<access>(x + i, y + i, block);
+  });
+}
+
+void measure_columns_by_hand(const std::string& name, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+  HostTensor from(DType::f32, {rows, columns}), to(DType::f32, {rows, columns});
+  float *x = from.as_mutable<float>().data(), *y = to.as_mutable<float>().data();
+  for (std::ptrdiff_t i = 0; i < from.numel(); ++i) x[i] = static_cast<float>(i % 1000) * 1e-3f - 0.5f;
+  beside_the_triad(name, 2.0 * static_cast<double>(from.bytes()), 0, [&] {
+    constexpr std::ptrdiff_t block = 512;
+#pragma omp parallel for num_threads(bench::threads()) schedule(static)
+    for (std::ptrdiff_t j = 0; j < columns; j += block) {
+      float largest[block], sums[block];
+      softmax_columns_by_hand(x, y, rows, columns, j, j + block, largest, sums);
+    }
   });
 }
 #endif
@@ -166,5 +205,10 @@ int main(int argc, char** argv) {
   add("layer norm, rows of 1024", {16384, 1024}, 0.8, layer_norm);
   add("layer norm, rows of 1024 in the second cache", {128, 1024}, 0, layer_norm);
   add("softmax, columns of 1024", {1024, 16384}, 0, softmax(0));
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    bench::add("softmax of columns by hand",
+               [] { measure_columns_by_hand("softmax, columns of 1024, three sweeps by hand", 1024, 16384); });
+#endif
   return bench::run(argc, argv);
 }
