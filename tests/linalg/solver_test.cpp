@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <thread>
+#include <type_traits>
 
 #include "shared_matrices.hpp"
 
@@ -16,6 +17,11 @@ namespace rlx::linalg::testing {
 namespace {
 
 using c128 = std::complex<double>;
+
+// Told by the compiler, not by the linker.
+static_assert(std::is_constructible_v<Solver, const CsrView<double, std::int32_t>&> &&
+              !std::is_constructible_v<Solver, const CsrView<float, std::int32_t>&> &&
+              !std::is_constructible_v<Solver, const CsrView<double, std::int16_t>&>);
 
 /// Five-point Laplacian of an m x m grid plus `shift` on the diagonal.
 OwnedCsr<double> grid(std::int64_t m, double shift = 0) {
@@ -130,6 +136,22 @@ TEST(Solver, FallsToLuOnlyWhenItChoseItself) {
   const auto unsymmetric = from_dense<double>(2, 2, {2, 1, 0, 2});
   expect_throw<NumericalError>([&] { Solver(unsymmetric.view(), {.method = SolveMethod::cholesky}); }, "not symmetric");
   expect_throw<NumericalError>([&] { Solver(unsymmetric.view(), {.method = SolveMethod::cg}); }, "not symmetric");
+}
+
+// A device that compiles what cg is made of, and has no library.
+TEST(Solver, ChoosesCgWhereTheDeviceHasNoCholesky) {
+  const SolverOptions null{.device = "null"};
+  const Solver solver(grid(20).view(), null);
+  EXPECT_EQ(solver.method(), SolveMethod::cg);
+  EXPECT_EQ(solver.reason(),
+            "cg: symmetric with a positive diagonal, but without a sparse Cholesky here (no record of null for "
+            "linalg.sparse_cholesky_solve)");
+  // Of a method that was asked for, and of a matrix that cg is not for, the refusal is the error.
+  expect_throw<CompileError>([&] { Solver(grid(20).view(), {.method = SolveMethod::cholesky, .device = "null"}); },
+                             "no record of null");
+  auto convection = grid(20);
+  convection.values[1] = -2;
+  expect_throw<CompileError>([&] { Solver(convection.view(), null); }, "linalg.sparse_lu_solve");
 }
 
 TEST(Solver, RefusesAndSurvives) {
