@@ -209,12 +209,23 @@ class Solver::Impl {
       factor(s, old);
     } catch (const CompileError& error) {
       const std::string why = lacks_cholesky(error.report());
-      if (why.empty() || is_complex(s.a.type.dtype)) throw;
-      s.reason = "cg: symmetric with a positive diagonal, but without a sparse Cholesky here (" + why + ")";
-      s.method = SolveMethod::cg;
-      factor(s, old);
+      if (why.empty()) throw;
+      without_cholesky(s, old, "symmetric with a positive diagonal, but without a sparse Cholesky here (" + why + ")");
     }
     return s;
+  }
+
+  void without_cholesky(State& s, const State* old, const std::string& why) const {
+    try {
+      s.method = SolveMethod::lu;
+      s.reason = "lu: " + why;
+      factor(s, old);
+    } catch (const CompileError&) {
+      if (is_complex(s.a.type.dtype)) throw;
+      s.method = SolveMethod::cg;
+      s.reason = "cg: " + why;
+      factor(s, old);
+    }
   }
 
   void choose(State& s, const State* old) const {

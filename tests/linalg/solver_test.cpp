@@ -308,6 +308,27 @@ TEST(Solver, WarnsOfIllConditionedMatrices) {
   EXPECT_NE(solver.warnings()[0].find("ill-conditioned"), std::string::npos);
 }
 
+TEST(Solver, SameBitsWhateverTheThreadsOfBlasIsKluAlone) {
+  const auto a = grid(40);
+  const CompileOptions same_bits{.reproducible = true};
+  EXPECT_EQ(Solver(a.view(), {.method = SolveMethod::lu, .compile = same_bits}).provider(), "klu");
+  for (const SolverOptions& o : {SolverOptions{.method = SolveMethod::cholesky, .compile = same_bits},
+                                 {.method = SolveMethod::lu, .library = LuLibrary::umfpack, .compile = same_bits}})
+    EXPECT_THROW(
+        {
+          try {
+            Solver(a.view(), o);
+          } catch (const CompileError& e) {
+            EXPECT_NE(std::string(e.what()).find("not deterministic"), std::string::npos) << e.what();
+            throw;
+          }
+        },
+        CompileError);
+  const Solver chosen(a.view(), {.compile = same_bits});  // A matrix for which it would be cholesky.
+  EXPECT_EQ(chosen.method(), SolveMethod::lu);
+  EXPECT_NE(chosen.reason().find("without a sparse Cholesky here"), std::string::npos) << chosen.reason();
+}
+
 TEST(Solver, ProgramsServeEverySolverOfTheirSignature) {
   const auto a = grid(7), b = grid(7, 1), other = grid(8);
   const auto device = runtime::open_device("cpu");

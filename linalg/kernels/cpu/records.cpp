@@ -1,5 +1,7 @@
 #include "linalg/device_kernels.hpp"
 
+#include <rlx/linalg/attributes.hpp>
+
 #include "launch_dense.hpp"
 #include "launch_sparse.hpp"
 #include "suitesparse_loader.hpp"
@@ -16,13 +18,30 @@ Answer has_suitesparse(const Instance&) {
   return s.table ? Answer(true) : Answer::no("librlx_suitesparse is absent: " + s.text());
 }
 
+// KLU calls no BLAS. Which library LU is by is otherwise decided by the values.
+Answer is_klu(const Instance& i) {
+  if (i.attrs->as<SparseLuAttrs>().library != LuLibrary::klu) return Answer::no("klu was not asked for");
+  return has_suitesparse(i);
+}
+// With a factor of LU neither library calls BLAS.
+Answer is_of_lu(const Instance& i) {
+  if (std::get<ResourceType>(i.signature.types[0]).kind != "sparse_lu") return Answer::no("not a factorization by LU");
+  return has_suitesparse(i);
+}
+
 constexpr std::string_view here = "linalg/kernels/cpu/records.cpp";
 
-KernelRecord suitesparse(std::string_view name, std::string_view op, std::string_view provider, Launch launch) {
-  return {.name = name, .op = op, .provider = provider, .accepts = has_suitesparse, .action = launch, .where = here};
+KernelRecord suitesparse(std::string_view name, std::string_view op, std::string_view provider, Launch launch,
+                         Answer (*accepts)(const Instance&) = has_suitesparse) {
+  return {.name = name, .op = op, .provider = provider, .accepts = accepts, .action = launch, .where = here};
+}
+/// The bits of its results depend on how many threads BLAS has.
+KernelRecord on_blas(KernelRecord r) {
+  r.deterministic = false;
+  return r;
 }
 KernelRecord lapack(std::string_view name, std::string_view op, Launch launch) {
-  return {.name = name, .op = op, .provider = "library:LAPACK", .action = launch, .where = here};
+  return on_blas({.name = name, .op = op, .provider = "library:LAPACK", .action = launch, .where = here});
 }
 
 Plugin suitesparse_plugin() {
@@ -31,20 +50,24 @@ Plugin suitesparse_plugin() {
 }
 
 std::span<const KernelRecord> records() {
+  constexpr std::string_view lu = "library:UMFPACK,KLU", cholmod = "library:CHOLMOD";
   static const std::array list{
       lapack("cpu.getrf", "linalg.lu", launch_lu),
       lapack("cpu.getrs", "linalg.lu_solve", launch_lu_solve),
       lapack("cpu.potrf", "linalg.cholesky", launch_cholesky),
       lapack("cpu.potrs", "linalg.cholesky_solve", launch_cholesky_solve),
       lapack("cpu.trsm", "linalg.triangular_solve", launch_triangular_solve),
-      suitesparse("cpu.sparse_lu", "linalg.sparse_lu", "library:UMFPACK,KLU", launch_sparse_lu),
-      suitesparse("cpu.sparse_lu_update", "linalg.sparse_lu_update", "library:UMFPACK,KLU", launch_sparse_lu_update),
-      suitesparse("cpu.sparse_lu_solve", "linalg.sparse_lu_solve", "library:UMFPACK,KLU", launch_sparse_solve),
-      suitesparse("cpu.cholmod", "linalg.sparse_cholesky", "library:CHOLMOD", launch_sparse_cholesky),
-      suitesparse("cpu.cholmod_update", "linalg.sparse_cholesky_update", "library:CHOLMOD",
-                  launch_sparse_cholesky_update),
-      suitesparse("cpu.cholmod_solve", "linalg.sparse_cholesky_solve", "library:CHOLMOD", launch_sparse_solve),
-      suitesparse("cpu.rcond", "linalg.rcond", "library:SuiteSparse", launch_rcond),
+      suitesparse("cpu.klu", "linalg.sparse_lu", lu, launch_sparse_lu, is_klu),
+      suitesparse("cpu.klu_update", "linalg.sparse_lu_update", lu, launch_sparse_lu_update, is_klu),
+      on_blas(suitesparse("cpu.sparse_lu", "linalg.sparse_lu", lu, launch_sparse_lu)),
+      on_blas(suitesparse("cpu.sparse_lu_update", "linalg.sparse_lu_update", lu, launch_sparse_lu_update)),
+      suitesparse("cpu.sparse_lu_solve", "linalg.sparse_lu_solve", lu, launch_sparse_solve),
+      suitesparse("cpu.rcond_of_lu", "linalg.rcond", lu, launch_rcond, is_of_lu),
+      on_blas(suitesparse("cpu.cholmod", "linalg.sparse_cholesky", cholmod, launch_sparse_cholesky)),
+      on_blas(
+          suitesparse("cpu.cholmod_update", "linalg.sparse_cholesky_update", cholmod, launch_sparse_cholesky_update)),
+      on_blas(suitesparse("cpu.cholmod_solve", "linalg.sparse_cholesky_solve", cholmod, launch_sparse_solve)),
+      on_blas(suitesparse("cpu.rcond", "linalg.rcond", cholmod, launch_rcond)),
   };
   return list;
 }
