@@ -2,8 +2,11 @@
 
 #include "context.hpp"
 
+#include <rlx/handle.hpp>
 #include <rlx/ir/memory.hpp>
+#include <rlx/runtime/backends.hpp>
 
+#include <iostream>
 #include <set>
 
 namespace rlx::cli {
@@ -13,10 +16,21 @@ static Preference preference(const std::string& text) {
   throw UsageError("policy is \"" + text + "\", expected " + std::string(preference_names));
 }
 
-void CompileFlags::add_to(CLI::App& command, bool checks) {
-  command.add_option("--device", device, "device that runs it (rlx devices lists them)")
+void add_device_option(CLI::App& command, std::string& device, const std::string& does) {
+  device = default_device();
+  command.add_option("--device", device, "device that " + does + " (rlx devices lists them)")
       ->envname("RLX_DEVICE")
+      ->check([](const std::string& name) { return std::string(name.empty() ? "the name is empty" : ""); })
       ->capture_default_str();
+}
+
+void warn_of_idle_device(const std::string& device) {
+  if (!runtime::open_device(device)->computes())
+    std::cerr << "rlx: warning: the device " << device << " runs nothing: results are zeros\n";
+}
+
+void CompileFlags::add_to(CLI::App& command, bool checks) {
+  add_device_option(command, device, "runs it");
   command.add_option("--policy", policy, std::string(preference_names) + " (default: RLX_POLICY, else prefer-native)");
   command.add_option("--override", overrides, "another policy for one operator, as OP=POLICY")->allow_extra_args(false);
   command.add_flag("--reproducible", reproducible, "refuse what does not give the same bits every time");

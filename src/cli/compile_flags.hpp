@@ -1,7 +1,6 @@
-// --policy and its companions, for subcommands that compile.
+// --device, --policy and their companions, for subcommands that compile.
 #pragma once
 #include <rlx/compile/compile.hpp>
-#include <rlx/handle.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -10,8 +9,14 @@
 
 namespace rlx::cli {
 
+/// --device, "device that <does>"; without it `device` is default_device().
+void add_device_option(CLI::App& command, std::string& device, const std::string& does);
+/// For commands that give values: says on standard error of a device that does not compute that they are zeros. Throws
+/// what runtime::open_device throws.
+void warn_of_idle_device(const std::string& device);
+
 struct CompileFlags {
-  std::string device = default_device(), policy;
+  std::string device, policy;
   std::vector<std::string> overrides;
   bool reproducible = false, exact_sizes = false, unchecked = false;
 

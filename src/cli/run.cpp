@@ -65,6 +65,7 @@ nlohmann::json described(const std::string& name, const HostValue& v) {
 }
 
 int Run::run() {
+  warn_of_idle_device(flags.device);
   auto progress = std::make_unique<Progress>();
   progress->stage("reading");
   const Graph g = read_graph(file);

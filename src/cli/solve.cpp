@@ -2,6 +2,7 @@
 #include "compile_flags.hpp"
 #include "context.hpp"
 #include "json_output.hpp"
+#include "option_checks.hpp"
 #include "progress.hpp"
 #include "right_side.hpp"
 
@@ -11,17 +12,13 @@
 #include <rlx/ir/error.hpp>
 #include <rlx/linalg/solver.hpp>
 
-#include <charconv>
 #include <chrono>
 #include <complex>
 #include <cstdio>
 #include <filesystem>
-#include <functional>
 #include <iostream>
-#include <limits>
 #include <memory>
 #include <optional>
-#include <type_traits>
 
 namespace rlx::cli {
 
@@ -45,9 +42,12 @@ struct Solve {
 template <class E>
 E one_of(const std::string& text, const char* option) {
   const auto names = enum_names(E{});
-  for (std::size_t i = 0; i < names.size(); ++i)
+  std::string known;
+  for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i] == text) return static_cast<E>(i);
-  throw UsageError(std::string(option) + " " + text + " is unknown");
+    known += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ") + std::string(names[i]);
+  }
+  throw UsageError(std::string(option) + " is \"" + text + "\", expected " + known);
 }
 
 /// An option that the method does not look at would be ignored without a word.
@@ -121,25 +121,10 @@ void refuse_too_few_entries(const std::string& place) {
                            std::to_string(most) + " of " + counted(h.rows, "row"));
 }
 
-/// A finite number of at least `least`, and nothing behind it. CLI11's own checks let NaN pass and show all 309 digits
-/// of the largest double.
-template <class T>
-std::function<std::string(const std::string&)> number_from(T least) {
-  return [least](const std::string& text) -> std::string {
-    T value{};
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (failure == std::errc{} && end == text.data() + text.size() && value >= least &&
-        value <= std::numeric_limits<T>::max())
-      return {};
-    return "\"" + (text.size() > 40 ? text.substr(0, 40) + "..." : text) + "\" is no " +
-           (std::is_integral_v<T> ? "whole number" : "number") + " of at least " +
-           std::to_string(static_cast<int>(least));
-  };
-}
-
 int Solve::run() {
   const linalg::SolverOptions o = solver_options();
   if (output) formats::check_writable(*output, DType::f64, 1);  // A complex x finds its form in every format.
+  warn_of_idle_device(o.device);
   const auto start = std::chrono::steady_clock::now();
   auto progress = std::make_unique<Progress>();
   progress->stage("reading " + matrix);

@@ -1,6 +1,8 @@
 // rlx splat: the group of subcommands for scenes of 3D Gaussians, and what they share.
 #include "splat.hpp"
 
+#include "option_checks.hpp"
+
 #include <rlx/formats/gaussian_file.hpp>
 #include <rlx/formats/ply.hpp>
 #include <rlx/formats/spz.hpp>
@@ -49,7 +51,7 @@ void SceneFlags::add_to(CLI::App& app) {
   ascii_given = app.add_flag("--ascii", ascii, "write a .ply as text");
   version_given =
       app.add_option("--spz-version", spz_version, "version of a written .spz: 2, 3 or 4 (default 3; 4 for degree 4)")
-          ->check(CLI::Range(2, 4));
+          ->check(number_from<int>(2, 4));
   axes_given = add_axes_flag(app, raw_axes);
 }
 

@@ -1,5 +1,6 @@
 #include "splat_cameras.hpp"
 
+#include "option_checks.hpp"
 #include "splat.hpp"
 
 #include <rlx/formats/reconstruction_file.hpp>
@@ -54,7 +55,7 @@ void CameraFlags::add_to(CLI::App& app) {
   app.add_option("--image", image, "name, or place from 0, of the image in --camera (default: the first)");
   app.add_option("--path", path, "all cameras of such a file, in its order, to a numbered sequence");
   app.add_option("--orbit", orbit, "so many cameras on a circle around the target, to a numbered sequence")
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(number_from<int>(1, 1'000'000));
   app.add_option("--eye", eye, "where the camera is: x,y,z (default: so that the scene fills the image)");
   app.add_option("--target", target, "what it looks at: x,y,z (default: the middle of the scene)");
   app.add_option("--up", up, "what is up in the image: x,y,z (default 0,-1,0, up in PLY files)");

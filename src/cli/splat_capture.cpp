@@ -1,6 +1,8 @@
 // rlx splat capture SCENE -o FOLDER: images of a known scene and the poses they were made from, as COLMAP would give
 // them.
+#include "compile_flags.hpp"
 #include "json_output.hpp"
+#include "option_checks.hpp"
 #include "progress.hpp"
 #include "splat.hpp"
 #include "splat_cameras.hpp"
@@ -8,6 +10,7 @@
 #include <rlx/formats/colmap.hpp>
 #include <rlx/formats/gaussian_file.hpp>
 #include <rlx/formats/image.hpp>
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
 #include <rlx/splat/capture.hpp>
 
@@ -31,6 +34,8 @@ struct SplatCapture {
   std::uint64_t seed = 0;
   bool text = false, raw_axes = false;
 
+  std::filesystem::path model() const { return std::filesystem::path(output) / "sparse" / "0"; }
+
   void write(const splat::Capture& capture, const formats::GaussianCloud& cloud) const {
     const std::filesystem::path folder = output;
     std::error_code failed;
@@ -38,7 +43,7 @@ struct SplatCapture {
     if (failed) throw FormatError(output, 0, "cannot create the folder: " + failed.message());
     for (std::size_t i = 0; i < capture.size(); ++i)
       formats::write_png((folder / "images" / capture.pose(i).name).string(), capture.images[i]);
-    formats::write_colmap((folder / "sparse" / "0").string(), capture.reconstruction,
+    formats::write_colmap(model().string(), capture.reconstruction,
                           text ? formats::ColmapEncoding::text : formats::ColmapEncoding::binary);
     if (random > 0) formats::write_gaussians((folder / "scene.ply").string(), cloud);
   }
@@ -50,7 +55,9 @@ struct SplatCapture {
     if (!(fov > 0 && fov < 180)) throw UsageError("--fov is between 0 and 180 degrees");
     if (!(lowest_elevation >= -90 && lowest_elevation < 90))
       throw UsageError("--lowest-elevation is from -90 to below 90 degrees");
-    if (!(point_noise >= 0)) throw UsageError("--point-noise is not negative");
+    if (const auto binary = model() / "cameras.bin"; text && std::filesystem::exists(binary))
+      throw ArgumentError(binary.string() + " is there: it would be read instead of the texts");
+    warn_of_idle_device(draw.device);
     auto progress = std::make_unique<Progress>();
     progress->stage(random > 0 ? "making a scene" : "reading " + scene);
     const formats::GaussianCloud cloud =
@@ -79,9 +86,9 @@ struct SplatCapture {
                   {"height", s.height},
                   {"points", capture.reconstruction.points.size()}});
     else
-      std::printf("%s: %d views of %lld Gaussians, %lld x %lld, and %lld points\n", output.c_str(), views,
-                  static_cast<long long>(cloud.size()), static_cast<long long>(s.width),
-                  static_cast<long long>(s.height), static_cast<long long>(capture.reconstruction.points.size()));
+      std::printf("%s: %s of %s, %lld x %lld, and %s\n", output.c_str(), counted(views, "view").c_str(),
+                  counted(cloud.size(), "Gaussian").c_str(), static_cast<long long>(s.width),
+                  static_cast<long long>(s.height), counted(capture.reconstruction.points.size(), "point").c_str());
     return 0;
   }
 };
@@ -95,18 +102,22 @@ void add_splat_capture(CLI::App& splat, Context& context) {
                             [s] { return s->run(); });
   c->add_option("scene", s->scene, "scene: .ply, .spz or .splat");
   s->random_given = c->add_option("--random", s->random, "a made-up scene of so many Gaussians, kept as scene.ply")
-                        ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000'000}));
+                        ->check(number_from<std::int64_t>(1, 100'000'000));
   c->add_option("-o,--output", s->output, "folder: images/*.png, and the model in sparse/0")->required();
   c->add_option("--views", s->views, "images, from a spiral over a sphere around the scene, from above downwards")
-      ->check(CLI::Range(1, 1'000'000))
+      ->check(number_from<int>(1, 1'000'000))
       ->capture_default_str();
   c->add_option("--size", s->size, "of the images: WIDTHxHEIGHT")->capture_default_str();
   c->add_option("--fov", s->fov, "field of view across the width, degrees")->capture_default_str();
   c->add_option("--lowest-elevation", s->lowest_elevation,
                 "of the cameras, degrees above the horizon; -90: from all sides")
       ->capture_default_str();
-  c->add_option("--point-noise", s->point_noise, "of the points, in radii of the scene")->capture_default_str();
-  c->add_option("--seed", s->seed, "of the scene that is made up, and of the noise")->capture_default_str();
+  c->add_option("--point-noise", s->point_noise, "of the points, in radii of the scene")
+      ->check(number_from<double>(0))
+      ->capture_default_str();
+  c->add_option("--seed", s->seed, "of the scene that is made up, and of the noise")
+      ->check(number_from<std::uint64_t>(0))
+      ->capture_default_str();
   c->add_flag("--text", s->text, "the model as texts");
   s->draw.add_to(*c);
   add_axes_flag(*c, s->raw_axes);

@@ -26,6 +26,8 @@ struct SplatCrop {
     }
     const auto l = comma_numbers(lower.value_or("-inf,-inf,-inf"), 3, "--min"),
                u = comma_numbers(upper.value_or("inf,inf,inf"), 3, "--max");
+    for (std::size_t k = 0; k < 3; ++k)
+      if (l[k] > u[k]) throw UsageError("--min is above --max along " + std::string(1, "xyz"[k]));
     return inside_box(cloud, {l[0], l[1], l[2]}, {u[0], u[1], u[2]});
   }
 

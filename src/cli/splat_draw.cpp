@@ -1,6 +1,5 @@
+#include "compile_flags.hpp"
 #include "splat.hpp"
-
-#include <rlx/handle.hpp>
 
 namespace rlx::cli {
 
@@ -8,7 +7,7 @@ void DrawFlags::add_to(CLI::App& app) {
   app.add_option("--background", background, "colour behind the scene: r,g,b from 0 to 1")->capture_default_str();
   app.add_option("--mode", mode, "classic or antialiased (default: what the scene says, else classic)")
       ->check(CLI::IsMember({"classic", "antialiased"}));
-  app.add_option("--device", device, "device that draws (rlx devices lists them)")->envname("RLX_DEVICE");
+  add_device_option(app, device, "draws");
 }
 
 void DrawFlags::check() const {
@@ -21,7 +20,7 @@ splat::RendererOptions DrawFlags::options(const formats::GaussianCloud& scene) c
   const bool antialiased = mode.empty() ? scene.antialiased : mode == "antialiased";
   return {.mode = antialiased ? splat::RenderMode::antialiased : splat::RenderMode::classic,
           .background = {rgb[0], rgb[1], rgb[2]},
-          .device = device.empty() ? default_device() : device};
+          .device = device};
 }
 
 }  // namespace rlx::cli

@@ -1,5 +1,7 @@
 // rlx splat render SCENE -o OUT: pictures of a scene from one camera or a path of them.
+#include "compile_flags.hpp"
 #include "json_output.hpp"
+#include "option_checks.hpp"
 #include "progress.hpp"
 #include "splat.hpp"
 #include "splat_cameras.hpp"
@@ -86,6 +88,8 @@ struct SplatRender {
     if (depth) depth_names.emplace(*depth, cameras.sequence(), "--depth");
     if (depth_scale_given->count() > 0 && !(depth && depth_names->png()))
       throw UsageError("--depth-scale is an option for --depth with a .png");
+    if (depth && depth_names->of(0) == names.of(0)) throw UsageError("--output and --depth name the same file");
+    warn_of_idle_device(draw.device);
 
     auto progress = std::make_unique<Progress>();
     progress->stage("reading " + scene);
@@ -149,7 +153,7 @@ void add_splat_render(CLI::App& splat, Context& context) {
       ->required();
   s->cameras.add_to(*c);
   s->draw.add_to(*c);
-  c->add_option("--degree", s->degree, "of the harmonics that are drawn (default: all)")->check(CLI::Range(0, 4));
+  c->add_option("--degree", s->degree, "of the harmonics that are drawn (default: all)")->check(number_from<int>(0, 4));
   c->add_option("--depth", s->depth, "also the depth: .npy, or .png of 16 bits; 0 where nothing is");
   s->depth_scale_given =
       c->add_option("--depth-scale", s->depth_scale, "in a .png, per unit of the scene")->capture_default_str();

@@ -1,5 +1,7 @@
 // rlx splat train CAPTURE -o FOLDER: Gaussians whose renders are the images of a capture.
+#include "compile_flags.hpp"
 #include "json_output.hpp"
+#include "option_checks.hpp"
 #include "progress.hpp"
 #include "splat.hpp"
 
@@ -16,6 +18,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -61,6 +64,22 @@ struct SplatTrain {
   std::string input{}, folder{}, background = "0,0,0";
   std::int64_t save_every = 1000;
   bool resume = false, restart = false;
+
+  const CLI::App* command = nullptr;
+
+  /// An option that the run does not look at would be ignored without a word.
+  void refuse_idle_options() const {
+    const auto needs = [&](std::initializer_list<const char*> names, bool applies, const char* what) {
+      for (const char* name : names)
+        if (command->get_option(name)->count() > 0 && !applies)
+          throw UsageError(std::string(name) + " is an option of " + what);
+    };
+    needs({"--random-points"}, options.start == Start::random, "--start random");
+    needs({"--gradient", "--absolute", "--reset-every"}, options.densification == Densification::adaptive,
+          "--densify adaptive");
+    needs({"--refine-every", "--refine-from", "--refine-until"}, options.densification != Densification::fixed,
+          "--densify adaptive and mcmc");
+  }
 
   std::string in_folder(const char* name) const { return (fs::path(folder) / name).string(); }
 
@@ -121,8 +140,10 @@ struct SplatTrain {
 
   int run() {
     if (resume && restart) throw UsageError("--resume and --restart exclude each other");
+    refuse_idle_options();
     read_background();
     check(options);
+    warn_of_idle_device(options.device);
     auto progress = std::make_unique<Progress>();
     progress->stage("reading " + input);
     splat::Capture capture = splat::read_capture(input, reading);
@@ -180,8 +201,10 @@ void add_learning(CLI::App& c, splat::TrainOptions& o) {
   c.add_option("--degree", o.degree, "of spherical harmonics, 0 to 4")->capture_default_str();
   c.add_option("--degree-every", o.degree_every, "steps after which the degree in use rises")->capture_default_str();
   c.add_option("--ssim", o.ssim, "share of 1 - SSIM in the loss")->capture_default_str();
-  c.add_option("--opacity-regularizer", o.opacity_regularizer, "times the mean opacity (default: 0, mcmc 0.01)");
-  c.add_option("--scale-regularizer", o.scale_regularizer, "times the mean scale (default: 0, mcmc 0.01)");
+  c.add_option("--opacity-regularizer", o.opacity_regularizer, "times the mean opacity (default: 0, mcmc 0.01)")
+      ->check(number_from<double>(0));
+  c.add_option("--scale-regularizer", o.scale_regularizer, "times the mean scale (default: 0, mcmc 0.01)")
+      ->check(number_from<double>(0));
   add_choice<RenderMode>(c, "--mode", o.mode,
                          {{"classic", RenderMode::classic}, {"antialiased", RenderMode::antialiased}},
                          "classic or antialiased");
@@ -192,8 +215,8 @@ void add_learning(CLI::App& c, splat::TrainOptions& o) {
   c.add_flag("--exposures", o.exposures, "also learn a map of colours for each training view");
   c.add_option("--hold-out", o.hold_out_every, "every so many views is kept for judging; 0: none")
       ->capture_default_str();
-  c.add_option("--seed", o.seed, "of random numbers")->capture_default_str();
-  c.add_option("--device", o.device, "device that trains (rlx devices lists them)")->envname("RLX_DEVICE");
+  c.add_option("--seed", o.seed, "of random numbers")->check(number_from<std::uint64_t>(0))->capture_default_str();
+  add_device_option(c, o.device, "trains");
 }
 
 }  // namespace
@@ -204,6 +227,7 @@ void add_splat_train(CLI::App& splat, Context& context) {
                             "Makes a scene of posed images: scene.ply, with checkpoints to resume from, a plot, and "
                             "views beside the truth.",
                             [s] { return s->run(); });
+  s->command = c;
   c->add_option("capture", s->input, "folder of COLMAP, or transforms.json")->required();
   c->add_option("-o,--output", s->folder, "folder to write to")->required();
   c->add_option("--images", s->reading.images, "folder of the images, if it is not beside the capture");
@@ -211,7 +235,7 @@ void add_splat_train(CLI::App& splat, Context& context) {
   c->add_option("--background", s->background, "r,g,b from 0 to 1, or random: another one each step")
       ->capture_default_str();
   c->add_option("--save-every", s->save_every, "steps between checkpoints")
-      ->check(CLI::PositiveNumber)
+      ->check(number_from<std::int64_t>(1))
       ->capture_default_str();
   c->add_flag("--resume", s->resume, "go on from the folder's checkpoint where there is one");
   c->add_flag("--restart", s->restart, "replace a checkpoint that is there");

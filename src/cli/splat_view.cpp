@@ -1,5 +1,6 @@
 // rlx splat view SCENE: a page in the browser that shows a scene, or a training while it runs.
 #include "json_output.hpp"
+#include "option_checks.hpp"
 #include "splat.hpp"
 #include "view_server.hpp"
 
@@ -39,7 +40,7 @@ void add_splat_view(CLI::App& splat, Context& context) {
   c->add_option("scene", s->path, "scene: .ply, .spz or .splat; or the folder of a training, whose scene.ply it shows")
       ->required();
   c->add_option("--port", s->port, "of 127.0.0.1; 0: any that is free")
-      ->check(CLI::Range(0, 65535))
+      ->check(number_from<int>(0, 65535))
       ->capture_default_str();
   add_axes_flag(*c, s->raw_axes);
 }

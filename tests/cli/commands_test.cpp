@@ -25,6 +25,16 @@ TEST(Commands, SayWhatTheyAre) {
   }
 }
 
+// Zeros of a device that runs nothing must not be taken for results.
+TEST(Commands, ADeviceThatRunsNothingSaysSo) {
+  const TempFolder folder;
+  put(folder / "g.rlx", "rlx 1\ngraph main() {\n  %0 = iota() {shape = [3]} : i32[3]\n  return %0 \"i\"\n}\n");
+  const Outcome idle = rlx({"run", folder / "g.rlx", "--device", "null"});
+  EXPECT_EQ(idle.status, 0) << idle.err;
+  EXPECT_NE(idle.err.find("warning: the device null runs nothing: results are zeros"), std::string::npos) << idle.err;
+  EXPECT_EQ(rlx({"run", folder / "g.rlx", "--device", "reference"}).err, "");
+}
+
 TEST(Commands, DevicesAndDoctor) {
   const auto devices = rlx({"devices", "--json"}).json()["devices"];
   bool cpu = false;

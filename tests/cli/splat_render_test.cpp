@@ -197,6 +197,7 @@ TEST(SplatRender, Refusals) {
   expect_refusal({"splat", "render", scene, "-o", folder / "a%d%d.png"}, 2, "UsageError", "has one number");
   expect_refusal({"splat", "render", scene, "-o", folder / "a%s.png"}, 2, "UsageError", "has one number");
   expect_refusal({"splat", "render", scene, "-o", folder / "a.jpg"}, 2, "UsageError", "names a .png or a .npy");
+  refused({"--depth", out}, 2, "UsageError", "--output and --depth name the same file");
   refused({"--lens", "square"}, 2, "UsageError", "--lens");
   refused({"--lens", "orthographic", "--camera", "a"}, 2, "UsageError", "--lens orthographic is for cameras that no");
   refused({"--lens", "fisheye", "--camera", data("colmap_binary"), "--image", "0"}, 1, "ArgumentError", "no fisheye");
@@ -238,6 +239,14 @@ TEST(SplatCapture, MakesAColmapFolder) {
   for (const char* elevation : {"90", "-91", "nan"})
     expect_refusal({"splat", "capture", "--random", "3", "-o", folder / "c", "--lowest-elevation", elevation}, 2,
                    "UsageError", "from -90 to below 90");
+  for (const char* seed : {"-1", "18446744073709551616"})
+    expect_refusal({"splat", "capture", "--random", "3", "-o", folder / "c", "--seed", seed}, 2, "UsageError",
+                   "--seed");
+  for (const char* noise : {"-1", "inf", "nan"})
+    expect_refusal({"splat", "capture", "--random", "3", "-o", folder / "c", "--point-noise", noise}, 2, "UsageError",
+                   "--point-noise");
+  expect_refusal({"splat", "capture", "--random", "3", "-o", folder / "b", "--text"}, 1, "ArgumentError",
+                 "cameras.bin is there");
   formats::write_gaussians(folder / "none.ply", formats::make_gaussian_cloud(0, 1));
   expect_refusal({"splat", "capture", folder / "none.ply", "-o", folder / "c"}, 1, "ArgumentError",
                  "without Gaussians");

@@ -89,6 +89,11 @@ TEST(SplatTrain, Refusals) {
   refused(train(folder, "x", {"--resume", "--restart"}), 2, "exclude each other");
   refused(train(folder, "x", {"--background", "red"}), 2, "--background");
   refused(train(folder, "x", {"--ssim", "2"}), 1, "ssim is 2");
+  refused(train(folder, "x", {"--opacity-regularizer", "-1"}), 2, "--opacity-regularizer: \"-1\" is no number");
+  refused(train(folder, "x", {"--save-every", "0"}), 2, "\"0\" is no whole number of at least 1");
+  refused(train(folder, "x", {"--random-points", "9"}), 2, "--random-points is an option of --start random");
+  refused(train(folder, "x", {"--densify", "mcmc", "--absolute"}), 2, "--absolute is an option of --densify adaptive");
+  refused(train(folder, "x", {"--densify", "fixed", "--refine-every", "9"}), 2, "of --densify adaptive and mcmc");
 }
 
 }  // namespace
