@@ -30,6 +30,14 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
+std::string compiler() {
+#ifdef __clang__
+  return __VERSION__;  // begins with its name
+#else
+  return "GCC " __VERSION__;
+#endif
+}
+
 json processor() {
   json p{{"model", "unknown"}, {"threads", std::thread::hardware_concurrency()}};
   std::ifstream in("/proc/cpuinfo");
@@ -90,7 +98,7 @@ json environment_problems() {
   return problems;
 }
 
-/// Variables of our prefix that nothing reads: misspelt, or meant for scripts and tests.
+/// Variables of our prefix that program and library do not read: misspelt, or meant for scripts, tests and benchmarks.
 json unread_variables() {
   json unread = json::array();
   const auto table = environment_variables();
@@ -104,7 +112,7 @@ json unread_variables() {
 }
 
 json examination() {
-  json r{{"version", RLX_VERSION}, {"compiler", __VERSION__}, {"processor", processor()}, {"cache", cache()}};
+  json r{{"version", RLX_VERSION}, {"compiler", compiler()}, {"processor", processor()}, {"cache", cache()}};
   try {
     r["memory"] = {{"available_bytes", available_memory()}};
   } catch (const std::exception& e) { r["memory"] = {{"problem", e.what()}}; }
@@ -164,7 +172,8 @@ void print_text(const json& r) {
     std::cout << "  " << v["name"].get<std::string>()
               << (v["value"].is_null() ? " (not set)" : "=" + v["value"].get<std::string>()) << ": "
               << v["meaning"].get<std::string>() << "\n";
-  for (const json& v : r["unread"]) std::cout << "  " << v.get<std::string>() << " is set, and nothing here reads it\n";
+  for (const json& v : r["unread"])
+    std::cout << "  " << v.get<std::string>() << " is set, and neither the program nor the library reads it\n";
   std::cout << "\n" << (r["problems"].empty() ? "no problems found\n" : "problems\n");
   for (const json& x : r["problems"]) std::cout << "  " << x.get<std::string>() << "\n";
 }

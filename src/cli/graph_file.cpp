@@ -5,33 +5,19 @@
 
 #include <rlx/compile/compile.hpp>
 #include <rlx/formats/tensor_file.hpp>
+#include <rlx/formats/text_file.hpp>
 #include <rlx/ir/error.hpp>
 #include <rlx/ir/evaluate.hpp>
-#include <rlx/ir/memory.hpp>
 #include <rlx/ir/text.hpp>
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
-#include <fstream>
 #include <map>
 
 namespace rlx::cli {
 
 Graph read_graph(const std::string& path) {
-  if (std::filesystem::is_directory(path)) throw FormatError(path, 0, "the path is a folder, expected a graph text");
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw FormatError(path, 0, "the file cannot be opened");
-  std::string text;
-  for (std::size_t used = 0; in; used += static_cast<std::size_t>(in.gcount())) {
-    constexpr std::size_t chunk = 1 << 20;
-    require_memory(path, used + used / 2 + chunk);  // A device may have no end.
-    text.resize(used + chunk);
-    in.read(text.data() + used, chunk);
-    text.resize(used + static_cast<std::size_t>(in.gcount()));
-  }
-  if (in.bad()) throw FormatError(path, 0, "the file cannot be read");
-  return parse(text, catalog().operators, path, TextLines::remember);
+  return parse(formats::read_text(path), catalog().operators, path, TextLines::remember);
 }
 
 static std::string joined(const std::vector<std::string>& names) {

@@ -10,7 +10,9 @@
 #include <cstdio>
 #include <iostream>
 #include <new>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <unistd.h>
 
@@ -22,6 +24,23 @@ static int failed(const Context& context, const std::exception& error, int statu
   const std::string type = error_type(error);
   std::cerr << "rlx: " << (type == "UsageError" ? "" : type + ": ") << error_message(error) << "\n";
   return status;
+}
+
+/// What is wrong with the command line. Of a name that is no command CLI11 says only that one is missing.
+static std::string complaint(const CLI::App& app, const CLI::ParseError& e) {
+  const CLI::App* at = &app;
+  std::string path = app.get_name();
+  while (at->get_require_subcommand_min() > 0 && !at->get_subcommands().empty()) {
+    at = at->get_subcommands().front();
+    path += " " + at->get_name();
+  }
+  const std::vector<std::string> unknown = at->remaining();
+  if (at->get_require_subcommand_min() == 0 || unknown.empty()) return e.what();
+  std::string known;
+  for (const CLI::App* command : at->get_subcommands([](const CLI::App*) { return true; }))
+    known += (known.empty() ? "" : ", ") + command->get_name();
+  return path + " has no " + (unknown.front().starts_with('-') ? "option" : "command") + " \"" + unknown.front() +
+         "\"; its commands: " + known;
 }
 
 static int parse_and_run(Context& context, int argc, char** argv) {
@@ -44,7 +63,7 @@ static int parse_and_run(Context& context, int argc, char** argv) {
   } catch (const CLI::Success& e) {
     return app.exit(e);  // --help, --version
   } catch (const CLI::ParseError& e) {
-    const int status = failed(context, UsageError(e.what()), 2);
+    const int status = failed(context, UsageError(complaint(app, e)), 2);
     std::cerr << "Run rlx --help, or rlx COMMAND --help.\n";
     return status;
   }

@@ -11,18 +11,23 @@
 
 namespace rlx::cli {
 
-HostSparse read_matrix(const std::string& place) {
-  const formats::CsrMatrix m = place.ends_with(".mtx") ? formats::read_matrix_market_csr(place)
-                                                       : formats::to_csr(formats::to_coo(formats::read_tensor(place)));
-  const DType index = formats::narrowest_index(m);
-  const SparseType type{SparseFormat::csr, m.values.dtype(), index, {m.rows, m.cols}, m.entries()};
-  return {type, formats::index_tensor(m.row_offsets, index), formats::index_tensor(m.columns, index), m.values};
-}
-
 static std::string shape_text(const HostTensor& t) {
   std::string s = std::string(name(t.dtype())) + "[";
   for (std::size_t i = 0; i < t.shape().size(); ++i) s += (i ? "," : "") + std::to_string(t.shape()[i]);
   return s + "]";
+}
+
+HostSparse read_matrix(const std::string& place) {
+  const auto dense = [&] {
+    HostTensor t = formats::read_tensor(place);
+    if (t.rank() != 2) throw ArgumentError(place + " is " + shape_text(t) + ", expected a matrix");
+    return t;
+  };
+  const formats::CsrMatrix m =
+      place.ends_with(".mtx") ? formats::read_matrix_market_csr(place) : formats::to_csr(formats::to_coo(dense()));
+  const DType index = formats::narrowest_index(m);
+  const SparseType type{SparseFormat::csr, m.values.dtype(), index, {m.rows, m.cols}, m.entries()};
+  return {type, formats::index_tensor(m.row_offsets, index), formats::index_tensor(m.columns, index), m.values};
 }
 
 RightSide read_right_side(const std::string& place, const HostSparse& a) {

@@ -38,12 +38,16 @@ struct SplatInfo {
       print_json({{"file", file},
                   {"points", points.size()},
                   {"not_finite", points.size() - finite},
-                  {"lower", lower},
-                  {"upper", upper}});
-    else
-      std::printf("%-18s %lld, without Gaussians\n%-18s %.6g %.6g %.6g to %.6g %.6g %.6g\n", "points",
-                  static_cast<long long>(points.size()), "positions", lower[0], lower[1], lower[2], upper[0], upper[1],
-                  upper[2]);
+                  {"lower", finite > 0 ? json(lower) : json()},
+                  {"upper", finite > 0 ? json(upper) : json()}});
+    else {
+      std::printf("%-18s %lld, without Gaussians\n", "points", static_cast<long long>(points.size()));
+      if (finite > 0)
+        std::printf("%-18s %.6g %.6g %.6g to %.6g %.6g %.6g\n", "positions", lower[0], lower[1], lower[2], upper[0],
+                    upper[1], upper[2]);
+      if (finite < points.size())
+        std::printf("%-18s %lld\n", "not finite", static_cast<long long>(points.size() - finite));
+    }
     return 0;
   }
 
@@ -51,6 +55,8 @@ struct SplatInfo {
     if (file.ends_with(".ply") && formats::is_ply_of_points(file)) return run_points();
     const formats::GaussianCloud cloud = read_scene(file, raw_axes);
     const formats::GaussianSummary s = summarize(cloud);
+    const bool any = s.not_finite < s.count;  // Of others there is no box, no scale and no mean.
+    const auto known = [any](const auto& value) { return any ? json(value) : json(); };
     if (context.json) {
       print_json({{"file", file},
                   {"gaussians", s.count},
@@ -58,19 +64,21 @@ struct SplatInfo {
                   {"antialiased", cloud.antialiased},
                   {"not_finite", s.not_finite},
                   {"zero_quaternions", s.zero_quaternions},
-                  {"lower", s.lower},
-                  {"upper", s.upper},
-                  {"smallest_scale", number(s.smallest_scale)},
-                  {"largest_scale", number(s.largest_scale)},
-                  {"mean_opacity", number(s.mean_opacity)}});
+                  {"lower", known(s.lower)},
+                  {"upper", known(s.upper)},
+                  {"smallest_scale", known(number(s.smallest_scale))},
+                  {"largest_scale", known(number(s.largest_scale))},
+                  {"mean_opacity", known(number(s.mean_opacity))}});
       return 0;
     }
     std::printf("%-18s %lld, harmonics of degree %d%s\n", "Gaussians", static_cast<long long>(s.count), cloud.sh_degree,
                 cloud.antialiased ? ", antialiased" : "");
-    std::printf("%-18s %.6g %.6g %.6g to %.6g %.6g %.6g\n", "means", s.lower[0], s.lower[1], s.lower[2], s.upper[0],
-                s.upper[1], s.upper[2]);
-    std::printf("%-18s %.3g to %.3g\n", "scales", s.smallest_scale, s.largest_scale);
-    std::printf("%-18s %.3f\n", "mean opacity", s.mean_opacity);
+    if (any) {
+      std::printf("%-18s %.6g %.6g %.6g to %.6g %.6g %.6g\n", "means", s.lower[0], s.lower[1], s.lower[2], s.upper[0],
+                  s.upper[1], s.upper[2]);
+      std::printf("%-18s %.3g to %.3g\n", "scales", s.smallest_scale, s.largest_scale);
+      std::printf("%-18s %.3f\n", "mean opacity", s.mean_opacity);
+    }
     if (s.not_finite) std::printf("%-18s %lld\n", "not finite", static_cast<long long>(s.not_finite));
     if (s.zero_quaternions) std::printf("%-18s %lld\n", "without rotation", static_cast<long long>(s.zero_quaternions));
     return 0;

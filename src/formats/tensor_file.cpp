@@ -70,7 +70,7 @@ HostTensor read_matrix(const std::string& path) {
   if (auto* dense = std::get_if<HostTensor>(&m.matrix)) return std::move(*dense);
   // A sparse right-hand side is a vector; a sparse matrix made dense behind one's back may be a million times its file.
   if (m.header.rows == 1 || m.header.cols == 1) return to_dense(std::get<CooMatrix>(m.matrix));
-  throw ArgumentError("'" + path + "' is a sparse matrix, not a tensor: it is read with read_matrix_market");
+  throw ArgumentError("'" + path + "' holds a sparse matrix, expected a dense tensor");
 }
 
 HostTensor read_safetensor(const TensorPlace& place) {

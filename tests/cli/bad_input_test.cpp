@@ -34,6 +34,7 @@ TEST_F(BadInput, OfSolve) {
   expect_refusal({"solve", file("nan.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 nan\n")}, 1,
                  "FormatError", "nan.mtx");
   expect_refusal({"solve", (own_matrices() / "ls_400x60.mtx").string()}, 1, "ArgumentError", "square");
+  expect_refusal({"solve", tensor("cube.npy", DType::f64, {2, 2, 2})}, 1, "ArgumentError", "cube.npy is f64[2,2,2]");
   expect_refusal({"solve", matrix, tensor("short.npy", DType::f64, {66})}, 1, "ArgumentError", "67");
   expect_refusal({"solve", matrix, tensor("long.npy", DType::f64, {68})}, 1, "ArgumentError", "67");
   expect_refusal({"solve", matrix, tensor("row.npy", DType::f64, {1, 67})}, 1, "ArgumentError", "67");
@@ -214,9 +215,12 @@ TEST_F(BadInput, OfIndicesIsReported) {
 
 TEST_F(BadInput, OfUsage) {
   expect_refusal({}, 2, "UsageError");
-  expect_refusal({"dance"}, 2, "UsageError");
+  expect_refusal({"dance"}, 2, "UsageError", "rlx has no command \"dance\"; its commands: solve, run,");
+  expect_refusal({"splat", "dance"}, 2, "UsageError", "rlx splat has no command \"dance\"; its commands: info,");
+  expect_refusal({"--dance"}, 2, "UsageError", "rlx has no option \"--dance\"");
   expect_refusal({"solve"}, 2, "UsageError");
-  expect_refusal({"solve", matrix, "--method", "guess"}, 2, "UsageError", "guess");
+  expect_refusal({"solve", matrix, "--method", "guess"}, 2, "UsageError", "expected automatic, lu, cholesky or cg");
+  expect_refusal({"solve", matrix, "--device", ""}, 2, "UsageError", "--device");
   expect_refusal({"solve", matrix, "--refine", "-1"}, 2, "UsageError");
   expect_refusal({"solve", matrix, "--unknown"}, 2, "UsageError");
   expect_refusal({"ops", "nonesuch"}, 1, "ArgumentError", "nonesuch");

@@ -55,8 +55,8 @@ TEST(Limits, OfAddressSpaceAreJudgedBeforeTheWork) {
 
 TEST(Limits, OfFileSizeAreWriteErrors) {
   const TempFolder folder;
-  // Two blocks are what LLVM's OpenMP runtime writes of itself to shared memory. Where it cannot, it leaves an empty file
-  // there, and a later process of the same number dies of that.
+  // Two blocks are what LLVM's OpenMP runtime writes of itself to shared memory. Where it cannot, it leaves an empty
+  // file there, and a later process of the same number dies of that.
   const std::string cache = "ulimit -f 2; RLX_CACHE_DIR=" + (folder / "cache");
   for (const std::string ending : {"x.npy", "x.mtx", "x.safetensors:x", "x.h5:/x"}) {
     expect_refusal({"solve", grid, "-o", folder / ending}, 1, "FormatError", "File too large", cache);

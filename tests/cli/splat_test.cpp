@@ -115,6 +115,16 @@ TEST(Splat, GaussiansThatAreNotFinite) {
             std::string::npos);
 }
 
+TEST(Splat, AnEmptySceneHasNoExtent) {
+  const TempFolder folder;
+  formats::write_gaussians(folder / "none.ply", formats::make_gaussian_cloud(0, 1));
+  const auto j = rlx({"splat", "info", folder / "none.ply", "--json"}).json();
+  EXPECT_EQ(j["gaussians"], 0);
+  for (const char* key : {"lower", "upper", "smallest_scale", "largest_scale", "mean_opacity"})
+    EXPECT_TRUE(j[key].is_null()) << key;
+  EXPECT_EQ(rlx({"splat", "info", folder / "none.ply"}).out.find("means"), std::string::npos);
+}
+
 TEST(Splat, WrongUsageAndBadFiles) {
   const TempFolder folder;
   const auto fails = [](std::vector<std::string> arguments, int status, const char* says) {
@@ -127,13 +137,15 @@ TEST(Splat, WrongUsageAndBadFiles) {
   fails({}, 2, "subcommand is required");
   fails({"crop", in, out, "--min", "1,2", "--max", "1,2,3"}, 2,
         "--min takes 3 numbers with commas between, not \"1,2\"");
+  fails({"crop", in, out, "--min", "0,1,0", "--max", "1,0,1"}, 2, "--min is above --max along y");
   fails({"crop", in, out, "--sphere", "1,2,3,four"}, 2, "--sphere takes 4 numbers");
   fails({"crop", in, out, "--sphere", "0,0,0,-1"}, 2, "a radius that is not negative");
   fails({"crop", in, out, "--sphere", "0,0,0,1", "--min", "0,0,0"}, 2, "excludes");
   fails({"convert", in, folder / "x.splat", "--ascii"}, 2, "--ascii is an option for writing a .ply");
   fails({"convert", in, out, "--spz-version", "3"}, 2, "--spz-version is an option for writing a .spz");
   fails({"convert", in, out, "--raw-axes"}, 2, "--raw-axes is an option for a .spz");
-  fails({"convert", in, folder / "x.spz", "--spz-version", "1"}, 2, "--spz-version");
+  fails({"convert", in, folder / "x.spz", "--spz-version", "1"}, 2,
+        "--spz-version: \"1\" is no whole number from 2 to 4");
   fails({"convert", in, folder / "x.obj"}, 1, "the name tells no format");
   fails({"convert", folder / "absent.ply", out}, 1, "cannot open");
   put(folder / "bad.ply", "ply\nformat ascii 1.0\nelement vertex 1\nend_header\n");

@@ -70,8 +70,7 @@ struct RLX_API Summary {
 
   double refused_share() const { return pairs ? static_cast<double>(refused.size()) / static_cast<double>(pairs) : 0; }
   std::string to_table() const;  ///< Counts a rung, then what was refused and what failed, each with its reason.
-  /// {"device", "passed", "refused", "failed", "rungs": [...], "pairs", "refused_pairs": [...], "skipped": {...},
-  /// "cases": [...]}
+  /// One object; README.md has its keys.
   std::string to_json() const;
 };
 

@@ -1,4 +1,4 @@
-// Text that is made elsewhere, in a file.
+// Text in a file, whose meaning is known elsewhere.
 #pragma once
 #include <rlx/ir/export.hpp>
 
@@ -6,6 +6,9 @@
 #include <string_view>
 
 namespace rlx::formats {
+
+/// All of a file, or of a pipe. Throws FormatError for what cannot be read and for folders.
+RLX_API std::string read_text(const std::string& path);
 
 /// The file holds `text` then, whole or not at all: a failure is a FormatError that names it, and leaves it as it was.
 RLX_API void write_text(const std::string& path, std::string_view text);
