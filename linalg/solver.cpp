@@ -70,6 +70,7 @@ void check_matrix(const HostSparse& a) {
 }  // namespace
 
 template <class T, class Index>
+  requires Solvable<T, Index>
 HostSparse to_host(const CsrView<T, Index>& a) {
   check_csr("solver", a);
   const auto at = [](auto i) { return static_cast<std::size_t>(i); };

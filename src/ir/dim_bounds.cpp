@@ -242,6 +242,13 @@ Answer operator&&(Answer a, Answer b) {
   return a;
 }
 
+/// With the range of the difference, which of two numbers anyone sees.
+static std::string never_holds(const Predicate& p, const DimBounds& range) {
+  const std::string text = p.to_string() + " never holds";
+  if (p.lhs.is_constant() && p.rhs.is_constant()) return text;
+  return text + ": the difference is in " + range_text(range);
+}
+
 Answer prove_equal(const Dim& a, const Dim& b, const SymbolTable& symbols) {
   if (a == b) return true;
   const Predicate predicate{a, b, Relation::equal};
@@ -249,8 +256,7 @@ Answer prove_equal(const Dim& a, const Dim& b, const SymbolTable& symbols) {
     const Dim difference = a - b;
     const DimBounds range = bounds(difference, symbols);
     if (range.lower == 0 && range.upper == 0) return true;
-    if (range.lower > 0 || range.upper < 0)
-      return Answer::no(predicate.to_string() + " never holds: the difference is in " + range_text(range));
+    if (range.lower > 0 || range.upper < 0) return Answer::no(never_holds(predicate, range));
     const std::uint64_t g = divisor_of_terms(difference, symbols),
                         k = magnitude(DimPolynomial::constant_of(difference));
     if (g ? k % g != 0 : k != 0)
@@ -266,8 +272,7 @@ Answer prove_less_equal(const Dim& a, const Dim& b, const SymbolTable& symbols) 
   try {
     const DimBounds excess = bounds(a - b, symbols);
     if (excess.upper <= 0) return true;
-    if (excess.lower > 0)
-      return Answer::no(predicate.to_string() + " never holds: the difference is in " + range_text(excess));
+    if (excess.lower > 0) return Answer::no(never_holds(predicate, excess));
   } catch (const ArgumentError&) {  // the difference has no 64-bit form
   }
   return Answer::needs(predicate);

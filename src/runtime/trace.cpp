@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
+#include <system_error>
 
 #include <unistd.h>
 
@@ -85,12 +87,13 @@ void Trace::write() {
   std::error_code failed;
   {
     std::ofstream out(temporary, std::ios::trunc);
+    const int opened = out ? 0 : errno;
     out << "{\"displayTimeUnit\": \"ms\", \"otherData\": {\"dropped\": " << dropped_ << "}, \"traceEvents\": [";
     // One by one: all of them as a document would take a gigabyte.
     for (std::size_t i = 0; i < events_.size(); ++i) out << (i ? ",\n" : "\n") << text_of(events_[i], pid);
     out << "]}\n";
     out.close();
-    if (!out) failed = std::make_error_code(std::errc::io_error);
+    if (!out) failed = {opened != 0 ? opened : EIO, std::generic_category()};
   }
   if (!failed) std::filesystem::rename(temporary, file_, failed);
   if (failed) {

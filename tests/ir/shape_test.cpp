@@ -235,6 +235,7 @@ TEST(DimProof, Literal) {
 
   const Answer refused = prove_equal(n, n + 1, s);
   EXPECT_NE(refused.why.find("n == n+1"), std::string::npos) << refused.why;
+  EXPECT_EQ(prove_equal(3, 2, s).why, "3 == 2 never holds");
   const Answer open = prove_less_equal(k, 9, s);
   ASSERT_EQ(open.predicates.size(), 1u);
   EXPECT_EQ(open.predicates[0].to_string(), "k <= 9");

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <thread>
+#include <type_traits>
 
 #include "shared_matrices.hpp"
 
@@ -16,6 +17,11 @@ namespace rlx::linalg::testing {
 namespace {
 
 using c128 = std::complex<double>;
+
+// Told by the compiler, not by the linker.
+static_assert(std::is_constructible_v<Solver, const CsrView<double, std::int32_t>&> &&
+              !std::is_constructible_v<Solver, const CsrView<float, std::int32_t>&> &&
+              !std::is_constructible_v<Solver, const CsrView<double, std::int16_t>&>);
 
 /// Five-point Laplacian of an m x m grid plus `shift` on the diagonal.
 OwnedCsr<double> grid(std::int64_t m, double shift = 0) {

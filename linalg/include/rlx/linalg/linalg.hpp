@@ -1,9 +1,11 @@
-// Linear algebra, all of it: operators for graphs (build.hpp), and Solver for programs that have a matrix.
+// Linear algebra, all of it: operators for graphs (build.hpp), functions of Tensor and Csr (tensor.hpp), and Solver for
+// programs that have a matrix.
 #pragma once
 #include <rlx/linalg/build.hpp>
 #include <rlx/linalg/csr_view.hpp>
 #include <rlx/linalg/register.hpp>
 #include <rlx/linalg/solver.hpp>
+#include <rlx/linalg/tensor.hpp>
 
 #include <string>
 

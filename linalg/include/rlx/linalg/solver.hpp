@@ -43,9 +43,16 @@ struct SolveInfo {
   std::vector<std::string> warnings;
 };
 
+/// What the sparse solvers of this library compute with; f32 is to be widened by the caller, who knows what it is
+/// worth.
+template <class T, class Index>
+concept Solvable = (std::same_as<T, double> || std::same_as<T, std::complex<double>>) &&
+                   (std::same_as<Index, std::int32_t> || std::same_as<Index, std::int64_t>);
+
 /// A csr value with its own copy of the arrays: columns sorted within their rows and repeats summed, as SparseType
 /// asks. Throws ArgumentError where the view is no matrix.
 template <class T, class Index>
+  requires Solvable<T, Index>
 HostSparse to_host(const CsrView<T, Index>& a);
 
 class RLX_API Solver {
@@ -55,6 +62,7 @@ class RLX_API Solver {
   /// CompileError or MemoryError.
   explicit Solver(HostSparse a, SolverOptions options = {});
   template <class T, class Index>
+    requires Solvable<T, Index>
   explicit Solver(const CsrView<T, Index>& a, SolverOptions options = {}) : Solver(to_host(a), std::move(options)) {}
   ~Solver();
   Solver(Solver&&) noexcept;
@@ -65,6 +73,7 @@ class RLX_API Solver {
   /// choice is made again, but for one thing: once Cholesky refused, it is LU. What throws leaves the solver as it was.
   void update(HostSparse a);
   template <class T, class Index>
+    requires Solvable<T, Index>
   void update(const CsrView<T, Index>& a) {
     update(to_host(a));
   }
