@@ -99,6 +99,15 @@ template RLX_API HostSparse to_host(const CsrView<double, std::int64_t>&);
 template RLX_API HostSparse to_host(const CsrView<std::complex<double>, std::int32_t>&);
 template RLX_API HostSparse to_host(const CsrView<std::complex<double>, std::int64_t>&);
 
+/// Why no record of the device takes a sparse Cholesky; empty where that is not what the program lacks.
+static std::string lacks_cholesky(const DispatchReport& report) {
+  for (const ReportRow& row : report.rows)
+    if (row.path == Path::unresolved && row.op.starts_with("linalg.sparse_cholesky"))
+      for (const Refusal& r : row.refusals)
+        if (r.path == "native") return r.why;
+  return {};
+}
+
 class Solver::Impl {
  public:
   /// All that belongs to one matrix; replaced whole.
@@ -197,6 +206,12 @@ class Solver::Impl {
       s.reason = "lu: cholesky was tried (" + s.reason + ") and refused (" + error.what() + ")";
       s.method = SolveMethod::lu;
       s.cholesky_refused = true;
+      factor(s, old);
+    } catch (const CompileError& error) {
+      const std::string why = lacks_cholesky(error.report());
+      if (why.empty() || is_complex(s.a.type.dtype)) throw;
+      s.reason = "cg: symmetric with a positive diagonal, but without a sparse Cholesky here (" + why + ")";
+      s.method = SolveMethod::cg;
       factor(s, old);
     }
     return s;

@@ -138,6 +138,22 @@ TEST(Solver, FallsToLuOnlyWhenItChoseItself) {
   expect_throw<NumericalError>([&] { Solver(unsymmetric.view(), {.method = SolveMethod::cg}); }, "not symmetric");
 }
 
+// A device that compiles what cg is made of, and has no library.
+TEST(Solver, ChoosesCgWhereTheDeviceHasNoCholesky) {
+  const SolverOptions null{.device = "null"};
+  const Solver solver(grid(20).view(), null);
+  EXPECT_EQ(solver.method(), SolveMethod::cg);
+  EXPECT_EQ(solver.reason(),
+            "cg: symmetric with a positive diagonal, but without a sparse Cholesky here (no record of null for "
+            "linalg.sparse_cholesky_solve)");
+  // Of a method that was asked for, and of a matrix that cg is not for, the refusal is the error.
+  expect_throw<CompileError>([&] { Solver(grid(20).view(), {.method = SolveMethod::cholesky, .device = "null"}); },
+                             "no record of null");
+  auto convection = grid(20);
+  convection.values[1] = -2;
+  expect_throw<CompileError>([&] { Solver(convection.view(), null); }, "linalg.sparse_lu_solve");
+}
+
 TEST(Solver, RefusesAndSurvives) {
   const auto good = grid(6);
   Solver solver(good.view());

@@ -25,6 +25,7 @@ CsrView(std::int64_t, std::int64_t, const O&, const C&, const V&)
     -> CsrView<std::ranges::range_value_t<V>, std::ranges::range_value_t<O>>;
 
 struct SolverOptions {
+  /// automatic: by the matrix, and by whether the device has a sparse Cholesky.
   SolveMethod method = SolveMethod::automatic;
   std::string device{};                      ///< Empty: default_device().
   LuLibrary library = LuLibrary::automatic;  ///< Of lu.
