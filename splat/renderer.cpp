@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <mutex>
 
@@ -24,6 +25,13 @@ HostTensor map(const HostTensor& x, float (*f)(float)) {
   HostTensor out(DType::f32, x.shape());
   std::transform(x.as<float>().begin(), x.as<float>().end(), out.as_mutable<float>().begin(), f);
   return out;
+}
+
+/// C1 of splat.tile_bin, told in the caller's words: pixels.
+bool tiles_are_counted(const formats::Camera& camera) {
+  const std::int64_t tile = RenderOptions{}.tile, most = std::int64_t{1} << 20;
+  const std::int64_t columns = (camera.width - 1) / tile + 1, rows = (camera.height - 1) / tile + 1;
+  return columns <= most && rows <= most && columns * rows <= std::numeric_limits<std::int32_t>::max();
 }
 
 }  // namespace
@@ -53,6 +61,9 @@ class Renderer::Impl {
       throw ArgumentError("a pose of a render is not finite, or its rotation is zero");
     if (camera.model != formats::CameraModel::pinhole && camera.model != formats::CameraModel::simple_pinhole)
       throw ArgumentError("a render takes a PINHOLE camera, not " + std::string(formats::name(camera.model)));
+    if (!tiles_are_counted(camera))
+      throw ArgumentError("an image of " + std::to_string(camera.width) + " x " + std::to_string(camera.height) +
+                          " pixels has more tiles than splat.tile_bin counts");
     const auto view = formats::world_to_camera(pose);
     const formats::Pinhole p = formats::pinhole_of(camera);
     const double intrinsics[] = {p.fx, 0, p.cx, 0, p.fy, p.cy, 0, 0, 1};

@@ -123,7 +123,12 @@ void refuse_too_few_entries(const std::string& place) {
 
 int Solve::run() {
   const linalg::SolverOptions o = solver_options();
-  if (output) formats::check_writable(*output, DType::f64, 1);  // A complex x finds its form in every format.
+  if (output) {
+    formats::check_writable(*output, DType::f64, 1);  // A complex x finds its form in every format.
+    std::error_code ignored;
+    if (*output == matrix || std::filesystem::equivalent(*output, matrix, ignored))
+      throw ArgumentError("the solution would replace the matrix, " + matrix);
+  }
   warn_of_idle_device(o.device);
   const auto start = std::chrono::steady_clock::now();
   auto progress = std::make_unique<Progress>();

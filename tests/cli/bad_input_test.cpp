@@ -35,6 +35,9 @@ TEST_F(BadInput, OfSolve) {
                  "FormatError", "nan.mtx");
   expect_refusal({"solve", (own_matrices() / "ls_400x60.mtx").string()}, 1, "ArgumentError", "square");
   expect_refusal({"solve", tensor("cube.npy", DType::f64, {2, 2, 2})}, 1, "ArgumentError", "cube.npy is f64[2,2,2]");
+  const std::string own = file("own.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
+  expect_refusal({"solve", own, "-o", own}, 1, "ArgumentError", "would replace the matrix");
+  expect_refusal({"solve", own, "-o", folder / "./own.mtx"}, 1, "ArgumentError", "would replace the matrix");
   expect_refusal({"solve", matrix, tensor("short.npy", DType::f64, {66})}, 1, "ArgumentError", "67");
   expect_refusal({"solve", matrix, tensor("long.npy", DType::f64, {68})}, 1, "ArgumentError", "67");
   expect_refusal({"solve", matrix, tensor("row.npy", DType::f64, {1, 67})}, 1, "ArgumentError", "67");

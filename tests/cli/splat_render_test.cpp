@@ -198,6 +198,7 @@ TEST(SplatRender, Refusals) {
   expect_refusal({"splat", "render", scene, "-o", folder / "a%s.png"}, 2, "UsageError", "has one number");
   expect_refusal({"splat", "render", scene, "-o", folder / "a.jpg"}, 2, "UsageError", "names a .png or a .npy");
   refused({"--depth", out}, 2, "UsageError", "--output and --depth name the same file");
+  refused({"--size", "1000000x1000000"}, 1, "ArgumentError", "an image of 1000000 x 1000000 pixels has more tiles");
   refused({"--lens", "square"}, 2, "UsageError", "--lens");
   refused({"--lens", "orthographic", "--camera", "a"}, 2, "UsageError", "--lens orthographic is for cameras that no");
   refused({"--lens", "fisheye", "--camera", data("colmap_binary"), "--image", "0"}, 1, "ArgumentError", "no fisheye");

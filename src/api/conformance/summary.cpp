@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -41,7 +42,9 @@ nlohmann::json json_of(const std::vector<Pair>& pairs) {
 }  // namespace
 
 std::string Summary::to_table() const {
-  std::string out = "conformance on " + device + "\n  rung                    passed refused  failed\n";
+  const bool plans = std::ranges::any_of(cases, [](const CaseResult& c) { return c.kind == "plan"; });
+  std::string out = "conformance on " + device + (plans ? ", which runs nothing: plans alone" : "") +
+                    "\n  rung                    passed refused  failed\n";
   for (const auto& [rung, c] : rungs) out += row(rung, c);
   out += row("all", counts);
   out += "  (operator, dtype) pairs without a lowering: " + std::to_string(refused.size()) + " of " +
