@@ -7,6 +7,7 @@
 #include <rlx/ir/located.hpp>
 #include <rlx/linalg/linalg.hpp>
 
+#include <charconv>
 #include <cmath>
 #include <iostream>
 #include <new>
@@ -23,13 +24,23 @@ static json named_number(double x) {
   return std::isnan(x) ? "nan" : x > 0 ? "inf" : "-inf";
 }
 
+/// The double of the fewest digits that say `x` among numbers of 32 bits: 0.1, not 0.10000000149011612.
+static double short_in_f32(double x) {
+  char digits[32];
+  const char* const end = std::to_chars(digits, digits + sizeof digits, static_cast<float>(x)).ptr;
+  std::from_chars(digits, end, x);
+  return x;
+}
+
 json element_json(const HostTensor& t, std::int64_t i) {
   if (t.dtype() == DType::boolean) return t.get_i64(i) != 0;
   if (is_unsigned_integer(t.dtype())) return t.get_u64(i);
   if (is_integer(t.dtype())) return t.get_i64(i);
-  if (!is_complex(t.dtype())) return named_number(t.get_f64(i));
+  const bool is_double = t.dtype() == DType::f64 || t.dtype() == DType::c128;
+  const auto shown = [is_double](double x) { return named_number(is_double ? x : short_in_f32(x)); };
+  if (!is_complex(t.dtype())) return shown(t.get_f64(i));
   const auto v = t.get_c128(i);
-  return json::array({named_number(v.real()), named_number(v.imag())});
+  return json::array({shown(v.real()), shown(v.imag())});
 }
 
 json report_json(const DispatchReport& report) { return json::parse(report.to_json()); }

@@ -35,6 +35,14 @@ TEST(Commands, ADeviceThatRunsNothingSaysSo) {
   EXPECT_EQ(rlx({"run", folder / "g.rlx", "--device", "reference"}).err, "");
 }
 
+TEST(Commands, NumbersHaveTheDigitsOfTheirType) {
+  const TempFolder folder;
+  put(folder / "g.rlx", "rlx 1\ngraph main(%0 \"x\": f32[1]) {\n  %1 = neg(%0) : f32[1]\n  return %1 \"y\"\n}\n");
+  const double tenth[] = {0.1};
+  formats::write_tensor(folder / "x.npy", HostTensor::from(DType::f32, {1}, tenth));
+  EXPECT_EQ(rlx({"run", folder / "g.rlx", "x=" + (folder / "x.npy")}).out, "y: f32[1] = [-0.1]\n");
+}
+
 TEST(Commands, DevicesAndDoctor) {
   const auto devices = rlx({"devices", "--json"}).json()["devices"];
   bool cpu = false;
