@@ -4,16 +4,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <utility>
 
 namespace rlx::splat {
 
+static std::string shown(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", x);
+  return text;
+}
+
 void check(const TrainOptions& o) {
   const auto fail = [](const std::string& option, double value, const char* range) {
-    throw ArgumentError("training: " + option + " is " + std::to_string(value) + ", not " + range);
+    throw ArgumentError("training: " + option + " is " + shown(value) + ", not " + range);
   };
   const auto at_least = [&](const char* option, double value, double least) {
-    if (!(value >= least) || std::isinf(value)) fail(option, value, ("at least " + std::to_string(least)).c_str());
+    if (!(value >= least) || std::isinf(value)) fail(option, value, ("at least " + shown(least)).c_str());
   };
   at_least("steps", static_cast<double>(o.steps), 1);
   if (o.degree < 0 || o.degree > formats::highest_sh_degree) fail("degree", o.degree, "0 to 4");
