@@ -4,6 +4,7 @@
 #include <rlx/ir/error.hpp>
 
 #include <cmath>
+#include <numbers>
 
 #include "splat/train/adam.hpp"
 #include "splat/train/schedule.hpp"
@@ -28,21 +29,28 @@ TEST(Training, LearnsASceneThatItHasNotSeenFromThere) {
 }
 
 TEST(Training, ReachesWhatItPromisesOnViewsThatAreHeldOut) {
-  // The small one of the benchmark's configurations: 24 views to train on and 8 held out. On x86-64 31.3 dB and 2.8 dB
-  // less than the training views: the margins are for sums in another order, which a chaotic descent magnifies.
-  const Capture c = capture_scene(synthetic_scene(200),
-                                  {.views = 32, .width = 48, .height = 48, .point_noise = 0.02, .device = "cpu"});
-  TrainOptions o = small_options(Densification::mcmc, 800);
-  o.degree_every = 1000;
-  o.rates.scales = 2e-2;  // Few steps, so larger ones.
-  o.refine_every = o.refine_from = 100;
-  Trainer t(c, o);
-  train_to(t, o.steps);
-  const Quality seen = t.quality(t.training_views()), unseen = t.quality(t.held_out_views());
-  EXPECT_EQ(seen.views, 24u);
-  EXPECT_EQ(unseen.views, 8u);
-  EXPECT_GT(unseen.psnr, 30);
-  EXPECT_LT(seen.psnr - unseen.psnr, 3.5);
+  // The small one of the benchmark's configurations: 24 views to train on and 8 held out, of three scenes. On x86-64 at
+  // least 31.3 dB and at most 2.0 dB less than the training views: the rest is for sums in another order, which a
+  // chaotic descent magnifies.
+  for (const std::uint64_t scene : {0, 1, 2}) {
+    const Capture c = capture_scene(synthetic_scene(200, scene), {.views = 32,
+                                                                  .width = 48,
+                                                                  .height = 48,
+                                                                  .lowest_elevation = std::numbers::pi / 6,
+                                                                  .point_noise = 0.02,
+                                                                  .device = "cpu"});
+    TrainOptions o = small_options(Densification::mcmc, 800);
+    o.degree_every = 1000;
+    o.rates.scales = 1e-2;  // Few steps, so larger ones.
+    o.refine_every = o.refine_from = 100;
+    Trainer t(c, o);
+    train_to(t, o.steps);
+    const Quality seen = t.quality(t.training_views()), unseen = t.quality(t.held_out_views());
+    EXPECT_EQ(seen.views, 24u);
+    EXPECT_EQ(unseen.views, 8u);
+    EXPECT_GT(unseen.psnr, 30) << scene;
+    EXPECT_LT(seen.psnr - unseen.psnr, 3) << scene;
+  }
 }
 
 /// View 1 of the capture, and numbers for a step of it.
