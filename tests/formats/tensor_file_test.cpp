@@ -50,7 +50,7 @@ TEST(TensorFile, SparseFiles) {
   EXPECT_TRUE(
       read_tensor(temp / "v.mtx").identical(HostTensor::from(DType::f64, {3, 1}, std::vector<double>{0, 0, 6})));
   put(temp / "m.mtx", "%%MatrixMarket matrix coordinate real general\n3 2 1\n3 1 5\n");
-  expect_error<ArgumentError>([&] { read_tensor(temp / "m.mtx"); }, "is a sparse matrix");
+  expect_error<ArgumentError>([&] { read_tensor(temp / "m.mtx"); }, "holds a sparse matrix");
 }
 
 TEST(TensorFile, DamagedFilesStayAsTheyAre) {
