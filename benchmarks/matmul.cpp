@@ -4,22 +4,18 @@
 // choice of kernel is not restricted otherwise: the program starts itself again without OPENBLAS_CORETYPE and
 // OPENBLAS_L2_SIZE, with its AVX2 kernel where that is the level.
 #include "backends/cpu/kernels/matmul.hpp"
-#include "backends/cpu/kernels/cache_sizes.hpp"
-#include "backends/cpu/kernels/matmul_microkernel.hpp"
-#include "backends/cpu/memory.hpp"
 #include "backends/cpu/thread_pool.hpp"
 #include "benchmarks/bench.hpp"
 #include "benchmarks/fma_peak.hpp"
+#include "benchmarks/matmul_parts.hpp"
 
 #include <rlx/ir/error.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,24 +28,11 @@ extern "C" void openblas_set_num_threads(int);
 namespace {
 
 using namespace rlx;
+using bench::Memory, bench::steps;
 
 std::string text_of(const char* variable) {
   const char* text = std::getenv(variable);
   return text ? text : "";
-}
-
-struct Memory {
-  explicit Memory(std::int64_t bytes) : at(cpu::allocate(bytes)) {}
-  ~Memory() { cpu::release(at); }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  void* at;
-};
-
-std::vector<std::int64_t> steps(std::int64_t n, std::int64_t stride) {
-  std::vector<std::int64_t> o(static_cast<std::size_t>(n));
-  for (std::size_t i = 0; i < o.size(); ++i) o[i] = static_cast<std::int64_t>(i) * stride;
-  return o;
 }
 
 /// Rates of rounds, medians; the ratio is the median of the rounds' own.
@@ -160,70 +143,11 @@ void measure_narrow(DType in, DType out, std::int64_t n, double goal, const Sett
   row(label(in, out, n, s.threads) + "_vs_f32", mine, rival, in == DType::i8 ? "GOP/s" : "GFLOP/s", goal, s.threads);
 }
 
-/// What bounds a product: the microkernel alone, each thread on packed operands of its own that stay in a level of its
-/// cache. Against the peak over times so long that each side has the clock that its power allows; and in turn with it
-/// in slices of some 25 us, too short for the clock to move, which leaves what instructions cost. Then how far the peak
+/// Against the peak over times so long that each side has the clock that its power allows; and in turn with it in
+/// slices of some 25 us, too short for the clock to move, which leaves what instructions cost. Then how far the peak
 /// itself falls in these.
-class MicrokernelAlone {
- public:
-  MicrokernelAlone(DType t, int level, const Setting& s)
-      : kernel_(cpu::microkernel(cpu::packed_kind(t, s.machine), s.machine)),
-        threads_(s.threads),
-        units_(level == 1 ? 168 : 4096 / kernel_.unit_bytes),
-        panels_(level),
-        strips_(level == 1 ? 1 : std::max<std::int64_t>(1, cpu::l2_bytes() / 4 / strip())) {
-    for (int i = 0; i < threads_; ++i) workers_.push_back(std::make_unique<Worker>(*this));
-  }
-  double rate(double flops) const {
-    struct Call {
-      const MicrokernelAlone& all;
-      std::int64_t tiles;
-    } call{*this, static_cast<std::int64_t>(std::ceil(flops / flops_of_tile()))};
-    const double t = bench::seconds(threads_, [&] {
-      cpu::parallel_for(
-          threads_, 1, threads_,
-          [](void* c, std::int64_t worker, std::int64_t) {
-            const auto& [all, tiles] = *static_cast<const Call*>(c);
-            all.workers_[static_cast<std::size_t>(worker)]->run(all, tiles);
-          },
-          &call);
-    });
-    return flops_of_tile() * static_cast<double>(call.tiles * threads_) / t * 1e-9;
-  }
-  std::string shape() const { return std::to_string(kernel_.mr) + "x" + std::to_string(kernel_.nr); }
-
- private:
-  struct Worker {
-    explicit Worker(const MicrokernelAlone& all)
-        : a(all.strip() * all.strips_),
-          b(all.panel() * all.panels_),
-          c(static_cast<std::int64_t>(all.kernel_.mr) * all.kernel_.nr * all.kernel_.unit_bytes) {
-      // Small numbers, in f32 and in f64.
-      std::memset(a.at, 0x3c, static_cast<std::size_t>(all.strip() * all.strips_));
-      std::memset(b.at, 0x3c, static_cast<std::size_t>(all.panel() * all.panels_));
-    }
-    void run(const MicrokernelAlone& all, std::int64_t tiles) {
-      const cpu::Microkernel& k = all.kernel_;
-      for (const std::int64_t end = tile + tiles; tile < end; ++tile)
-        k.runs[k.nr / k.lanes - 1](all.units_, static_cast<std::byte*>(a.at) + tile % all.strips_ * all.strip(),
-                                   static_cast<std::byte*>(b.at) + tile / all.strips_ % all.panels_ * all.panel(), c.at,
-                                   k.nr, 0, b.at);
-    }
-    Memory a, b, c;
-    std::int64_t tile = 0;  // goes on where it was
-  };
-  std::int64_t strip() const { return units_ * kernel_.mr * kernel_.unit_bytes; }
-  std::int64_t panel() const { return units_ * kernel_.nr * kernel_.unit_bytes; }
-  double flops_of_tile() const { return 2.0 * static_cast<double>(units_ * kernel_.mr * kernel_.nr); }
-
-  const cpu::Microkernel& kernel_;
-  int threads_;
-  std::int64_t units_, panels_, strips_;
-  std::vector<std::unique_ptr<Worker>> workers_;
-};
-
 void measure_microkernel(DType t, int level, double goal, const Setting& s) {
-  const MicrokernelAlone alone(t, level, s);
+  const bench::MicrokernelAlone alone(t, level, s.machine, s.threads);
   const bench::FmaPeak peak(t == DType::f64, s.machine);
   constexpr double slow = 1e9;
   std::vector<double> mine, rate, sliced, sliced_peak;
@@ -244,6 +168,28 @@ void measure_microkernel(DType t, int level, double goal, const Setting& s) {
   row(bound + "_vs_peak_in_turn_every_25us", sliced, sliced_peak, "GFLOP/s", goal, s.threads);
   row("matmul_" + type + "_bound" + at + "_peak_in_turn_with_that_in_l" + std::to_string(level) + "_vs_peak_alone",
       {bench::median(sliced_peak)}, {bench::median(rate)}, "GFLOP/s", no_goal, s.threads);
+}
+
+/// On one thread: a product of this size can be no faster than its packing and the microkernel's work one after the
+/// other, which is how they are done. Beside the peak, and the product beside that.
+void measure_parts(DType t, std::int64_t n, const Setting& s) {
+  Square p(t, t, n, 1, s.machine);
+  const bench::MicrokernelAlone kernel(t, 2, s.machine, 1);
+  const bench::PackingAlone packing(t, n, s.machine);
+  const bench::FmaPeak peak(t == DType::f64, s.machine);
+  const double about = std::min(p.flops(), 2e9);
+  std::vector<double> whole, parts, rate;
+  for (int i = 0; i < s.rounds; ++i) {
+    rate.push_back(peak.rate(about, 1));
+    whole.push_back(p.rate([&] { p.ours(); }));
+    const double kernel_rate = kernel.rate(about);
+    packing.seconds();
+    parts.push_back(p.flops() / (p.flops() / kernel_rate + packing.seconds() * 1e9));
+  }
+  const std::string bound = "matmul_" + std::string(name(t)) + "_bound_threads1_packing_" + std::to_string(n) +
+                            "_and_then_the_microkernel_in_l2";
+  row(bound + "_vs_peak", parts, rate, "GFLOP/s", no_goal, 1);
+  row(label(t, t, n, 1) + "_vs_its_packing_and_microkernel", whole, parts, "GFLOP/s", no_goal, 1);
 }
 
 }  // namespace
@@ -279,7 +225,10 @@ int main(int argc, char** argv) {
         });
       };
       for (const DType t : {DType::f32, DType::f64})
-        add(std::string(rlx::name(t)), [=] { measure(t, n, n > 1024 ? 0.9 : 0.85, s); });
+        add(std::string(rlx::name(t)), [=] {
+          measure(t, n, n > 1024 ? 0.9 : 0.85, s);
+          if (threads == 1) measure_parts(t, n, s);
+        });
       add("bf16_f32", [=] { measure_narrow(DType::bf16, DType::f32, n, bf16_goal, s); });
       if (n > 1024) continue;
       add("bf16", [=] { measure_narrow(DType::bf16, DType::bf16, n, bf16_goal, s); });
