@@ -33,13 +33,16 @@ class LazyProgram {
  public:
   explicit LazyProgram(std::function<runtime::Executable()> make) : make_(std::move(make)) {}
   const runtime::Executable& get() const {
-    std::call_once(wanted_, [&] { program_.emplace(make_()); });
+    // Not std::call_once: where what it calls throws, some implementations, and any under the thread sanitizer, let the
+    // next caller wait for ever.
+    const std::lock_guard lock(mutex_);
+    if (!program_) program_.emplace(make_());
     return *program_;
   }
 
  private:
   std::function<runtime::Executable()> make_;
-  mutable std::once_flag wanted_;
+  mutable std::mutex mutex_;
   mutable std::optional<runtime::Executable> program_;
 };
 

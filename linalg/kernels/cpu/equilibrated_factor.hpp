@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -86,8 +87,9 @@ class EquilibratedFactor final : public SparseFactor<T> {
 
   std::int64_t order() const noexcept override { return static_cast<std::int64_t>(scaling_.row.size()); }
   double rcond() const override {
-    std::call_once(asked_, [&] { rcond_ = estimated(); });
-    return rcond_;
+    const std::lock_guard lock(mutex_);
+    if (!rcond_) rcond_ = estimated();
+    return *rcond_;
   }
   double rcond_at_least() const noexcept override { return at_least_; }
   std::string_view method() const noexcept override { return method_; }
@@ -137,8 +139,8 @@ class EquilibratedFactor final : public SparseFactor<T> {
   double norm_, at_least_ = 0;
   std::string_view method_;
   std::string reason_;
-  mutable std::once_flag asked_;
-  mutable double rcond_ = 0;
+  mutable std::mutex mutex_;
+  mutable std::optional<double> rcond_{};
 };
 
 /// Of a matrix without rows, which SuiteSparse refuses.
