@@ -48,12 +48,6 @@ Type factor_type(SolveMethod method, const SparseType& a) {
   return ResourceType{method == SolveMethod::cholesky ? "sparse_cholesky" : "sparse_lu", "", a.dtype, a.shape};
 }
 
-// UMFPACK's bits depend on the threads of BLAS, which KLU does not call.
-LuLibrary library_of(const SolverOptions& o) {
-  const bool same_bits = options_from_environment(o.compile).reproducible;
-  return same_bits && o.library == LuLibrary::automatic ? LuLibrary::klu : o.library;
-}
-
 void output_factor(Builder& b, Value f) {
   b.output(f, "F");
   b.output(rcond(f, {.exact_below = ill_conditioned}), "rcond");
@@ -146,8 +140,8 @@ SolverPrograms::SolverPrograms(SolveMethod method, const SparseType& a, const So
   const auto compiled = [=, compile = o.compile](auto make) {
     return [=] { return runtime::Executable(device, make(), catalog(), compile); };
   };
-  factor_.emplace(compiled([=, library = library_of(o)] { return factor_graph(method, a, library); }));
-  update_.emplace(compiled([=, library = library_of(o)] { return update_graph(method, a, library); }));
+  factor_.emplace(compiled([=, library = o.library] { return factor_graph(method, a, library); }));
+  update_.emplace(compiled([=, library = o.library] { return update_graph(method, a, library); }));
   condition_.emplace(compiled([=] { return condition_graph(method, a); }));
 }
 

@@ -1,4 +1,4 @@
-#include "compile/report_steps.hpp"
+#include "compile/moved_bytes.hpp"
 
 #include "compile/lir/effects.hpp"
 

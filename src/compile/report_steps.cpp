@@ -1,5 +1,7 @@
 #include "compile/report_steps.hpp"
 
+#include "compile/moved_bytes.hpp"
+
 #include <rlx/compile/lir.hpp>
 #include <rlx/ir/error.hpp>
 #include <rlx/ir/op.hpp>

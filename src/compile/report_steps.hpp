@@ -14,11 +14,6 @@ namespace rlx::compile {
 /// What the operator states as the cost of an instance; nothing where it states none.
 std::optional<Cost> cost_of(const Graph& g, const Node& n);
 
-/// Bytes of the buffers that a step reads and writes. A kernel moves of each at most as many elements as its body has
-/// loads or stores of it in all trips of its loops, and at most all of them. A call and the kernels that it runs (in
-/// program order) count as one step: what one part makes for another is not read. Nothing for what holds steps.
-std::optional<double> moved_bytes(const Graph& lir, std::span<const NodeId> step);
-
 /// Fills in the report's steps, in the order of the final program, and those of each row: the steps that make a result
 /// of its, or work one out to use it. `lir` is what became of what `sources` was made with, `mir` what that was lowered
 /// from.

@@ -1,6 +1,7 @@
 // The steps of the report: what they are made from, and what they cost, against counts by hand.
 #include "compile/report_steps.hpp"
 #include "catalog.hpp"
+#include "compile/moved_bytes.hpp"
 #include "lir_program.hpp"
 
 #include <rlx/compile/compile.hpp>

@@ -10,8 +10,8 @@ namespace rlx::linalg {
 template <class T, class Index>
 LuChoice choose_lu(const SuitesparseTable& table, const CscMatrix<T, Index>& a, LuLibrary asked) {
   constexpr double circuit_flops = 60, dissolved = 0.9;
-  if (asked == LuLibrary::umfpack) return {false, "umfpack was asked for"};
-  if (asked == LuLibrary::klu) return {true, "klu was asked for"};
+  if (asked == LuLibrary::umfpack) return {false, "umfpack: no choice was left"};
+  if (asked == LuLibrary::klu) return {true, "klu: no choice was left"};
   // The analysis takes up to 7 % of UMFPACK's time where that wins. Large meshes are known without it: all their rows
   // are about equally long, where circuits and networks have some that many others meet.
   constexpr std::int64_t large = 10000;

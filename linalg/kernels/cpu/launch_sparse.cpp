@@ -30,12 +30,10 @@ const SparseFactor<T>& factor_of(const LaunchCall& c) {
 
 /// The csr matrix starts at buffer `first` and is operand `operand`; make(view, options) factors it.
 template <class Make>
-void factor(const LaunchCall& c, std::size_t first, std::size_t operand, Make make) {
-  FactorOptions options;
+void factor(const LaunchCall& c, std::size_t first, std::size_t operand, Make make, FactorOptions options = {}) {
   options.available_bytes = [](double wanted) {
     return wanted < static_cast<double>(worth_asking) ? wanted : static_cast<double>(available_memory());
   };
-  if (const auto* attrs = c.instance.attrs->get_if<SparseLuAttrs>()) options.lu = attrs->library;
   for_csr(c, first, matrix_of(c, operand), [&]<class T, class Index>(const CsrView<T, Index>& a) {
     const SparseFactor<T>* previous = c.resources.empty() ? nullptr : &factor_of<T>(c);
     std::shared_ptr<const SparseFactor<T>> f = make(a, options, previous);
@@ -44,6 +42,8 @@ void factor(const LaunchCall& c, std::size_t first, std::size_t operand, Make ma
     c.made->push_back({std::move(type), explained(f, std::string(f->reason()))});
   });
 }
+
+FactorOptions asked(const LaunchCall& c) { return {.lu = c.instance.attrs->as<SparseLuAttrs>().library}; }
 
 constexpr auto by_lu = [](const auto& a, const FactorOptions& o, const auto* previous) {
   return sparse_lu(a, o, previous);
@@ -54,8 +54,10 @@ constexpr auto by_cholesky = [](const auto& a, const FactorOptions& o, const aut
 
 }  // namespace
 
-void launch_sparse_lu(const LaunchCall& c) { factor(c, 0, 0, by_lu); }
-void launch_sparse_lu_update(const LaunchCall& c) { factor(c, 0, 1, by_lu); }
+void launch_sparse_lu(const LaunchCall& c) { factor(c, 0, 0, by_lu, asked(c)); }
+void launch_sparse_lu_update(const LaunchCall& c) { factor(c, 0, 1, by_lu, asked(c)); }
+void launch_klu(const LaunchCall& c) { factor(c, 0, 0, by_lu, {.lu = LuLibrary::klu}); }
+void launch_klu_update(const LaunchCall& c) { factor(c, 0, 1, by_lu, {.lu = LuLibrary::klu}); }
 void launch_sparse_cholesky(const LaunchCall& c) { factor(c, 0, 0, by_cholesky); }
 void launch_sparse_cholesky_update(const LaunchCall& c) { factor(c, 0, 1, by_cholesky); }
 

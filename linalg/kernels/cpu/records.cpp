@@ -18,9 +18,14 @@ Answer has_suitesparse(const Instance&) {
   return s.table ? Answer(true) : Answer::no("librlx_suitesparse is absent: " + s.text());
 }
 
-// KLU calls no BLAS. Which library LU is by is otherwise decided by the values.
-Answer is_klu(const Instance& i) {
-  if (i.attrs->as<SparseLuAttrs>().library != LuLibrary::klu) return Answer::no("klu was not asked for");
+// Where the attributes leave it open, the values decide, so that UMFPACK, on BLAS, may be the one.
+Answer may_be_umfpack(const Instance& i) {
+  if (i.attrs->as<SparseLuAttrs>().library == LuLibrary::klu) return Answer::no("klu is asked for, which is cpu.klu");
+  return has_suitesparse(i);
+}
+// KLU calls no BLAS: the one to take where the other is not to be had.
+Answer may_be_klu(const Instance& i) {
+  if (i.attrs->as<SparseLuAttrs>().library == LuLibrary::umfpack) return Answer::no("umfpack is asked for");
   return has_suitesparse(i);
 }
 // With a factor of LU neither library calls BLAS.
@@ -57,10 +62,11 @@ std::span<const KernelRecord> records() {
       lapack("cpu.potrf", "linalg.cholesky", launch_cholesky),
       lapack("cpu.potrs", "linalg.cholesky_solve", launch_cholesky_solve),
       lapack("cpu.trsm", "linalg.triangular_solve", launch_triangular_solve),
-      suitesparse("cpu.klu", "linalg.sparse_lu", lu, launch_sparse_lu, is_klu),
-      suitesparse("cpu.klu_update", "linalg.sparse_lu_update", lu, launch_sparse_lu_update, is_klu),
-      on_blas(suitesparse("cpu.sparse_lu", "linalg.sparse_lu", lu, launch_sparse_lu)),
-      on_blas(suitesparse("cpu.sparse_lu_update", "linalg.sparse_lu_update", lu, launch_sparse_lu_update)),
+      on_blas(suitesparse("cpu.sparse_lu", "linalg.sparse_lu", lu, launch_sparse_lu, may_be_umfpack)),
+      on_blas(
+          suitesparse("cpu.sparse_lu_update", "linalg.sparse_lu_update", lu, launch_sparse_lu_update, may_be_umfpack)),
+      suitesparse("cpu.klu", "linalg.sparse_lu", lu, launch_klu, may_be_klu),
+      suitesparse("cpu.klu_update", "linalg.sparse_lu_update", lu, launch_klu_update, may_be_klu),
       suitesparse("cpu.sparse_lu_solve", "linalg.sparse_lu_solve", lu, launch_sparse_solve),
       suitesparse("cpu.rcond_of_lu", "linalg.rcond", lu, launch_rcond, is_of_lu),
       on_blas(suitesparse("cpu.cholmod", "linalg.sparse_cholesky", cholmod, launch_sparse_cholesky)),
