@@ -24,8 +24,9 @@ Matrix transposed(const Matrix& a) {
   return t;
 }
 
-Umfpack::Umfpack(const Matrix& columns) : a_(columns) {
+Umfpack::Umfpack(const Matrix& columns, Scaled scaled) : a_(columns) {
   umfpack_di_defaults(control_);
+  if (scaled == Scaled::before) control_[UMFPACK_SCALE] = UMFPACK_SCALE_NONE;
   umfpack_di_defaults(without_refinement_);
   without_refinement_[UMFPACK_IRSTEP] = 0;
 }
@@ -65,7 +66,10 @@ double Umfpack::reciprocal_condition() {
   }
 }
 
-Klu::Klu(const Matrix& columns) : a_(columns) { klu_defaults(&common_); }
+Klu::Klu(const Matrix& columns, Scaled scaled) : a_(columns) {
+  klu_defaults(&common_);
+  if (scaled == Scaled::before) common_.scale = -1;
+}
 void Klu::clear() {
   klu_free_numeric(&numeric_, &common_);
   klu_free_symbolic(&symbolic_, &common_);

@@ -21,9 +21,12 @@ struct Matrix {
 /// As compressed columns, which is what the libraries take.
 Matrix transposed(const Matrix& a);
 
+/// Whether a library scales the matrix, as it does by itself, or is told that this was done.
+enum class Scaled { by_library, before };
+
 class Umfpack {
  public:
-  explicit Umfpack(const Matrix& columns);
+  explicit Umfpack(const Matrix& columns, Scaled scaled = Scaled::by_library);
   ~Umfpack() { clear(); }
   Umfpack(const Umfpack&) = delete;
   Umfpack& operator=(const Umfpack&) = delete;
@@ -42,7 +45,7 @@ class Umfpack {
 
 class Klu {
  public:
-  explicit Klu(const Matrix& columns);
+  explicit Klu(const Matrix& columns, Scaled scaled = Scaled::by_library);
   ~Klu() { clear(); }
   Klu(const Klu&) = delete;
   Klu& operator=(const Klu&) = delete;

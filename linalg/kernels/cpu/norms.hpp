@@ -1,4 +1,4 @@
-// Max norms and row sums, in loops that need no reassociation of floating-point sums to be fast.
+// Max norms, row sums and what is made of them, in loops that need no reassociation of floating-point sums to be fast.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -40,6 +40,15 @@ double norm_infinity(const CscMatrix<T, Index>& a) {
   std::vector<double> sums(a.rows);
   for (std::size_t k = 0; k < a.row.size(); ++k) sums[a.row[k]] += std::abs(a.value[k]);
   return max_norm<double>(sums);
+}
+
+/// |b - B x| / (|B| |x| + |b|) in max norms, where `norm` is |B|.
+template <class T, class Index>
+double backward_error(const CscMatrix<T, Index>& matrix, double norm, const std::vector<T>& x, std::vector<T> b) {
+  const double scale = norm * max_norm<T>(x) + max_norm<T>(b);
+  for (std::int64_t j = 0; j < matrix.cols; ++j)
+    for (Index k = matrix.start[j]; k < matrix.start[j + 1]; ++k) b[matrix.row[k]] -= matrix.value[k] * x[j];
+  return max_norm<T>(b) / scale;
 }
 
 }  // namespace rlx::linalg

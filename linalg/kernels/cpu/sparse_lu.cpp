@@ -5,6 +5,7 @@
 #include "choose_lu.hpp"
 #include "equilibrated_factor.hpp"
 #include "linalg/digits.hpp"
+#include "norms.hpp"
 #include "refusals.hpp"
 #include "suitesparse_loader.hpp"
 
@@ -13,15 +14,6 @@ namespace rlx::linalg {
 namespace {
 
 const std::string op = "linalg.sparse_lu";
-
-/// |b - B x| / (|B| |x| + |b|) in max norms, where `norm` is |B|.
-template <class T, class Index>
-double backward_error(const CscMatrix<T, Index>& matrix, double norm, const std::vector<T>& x, std::vector<T> b) {
-  const double scale = norm * max_norm<T>(x) + max_norm<T>(b);
-  for (std::int64_t j = 0; j < matrix.cols; ++j)
-    for (Index k = matrix.start[j]; k < matrix.start[j + 1]; ++k) b[matrix.row[k]] -= matrix.value[k] * x[j];
-  return max_norm<T>(b) / scale;
-}
 
 /// Null where the factors have more entries than Index counts.
 template <class Index, class T, class Given>
