@@ -91,6 +91,7 @@ json error_json(const std::exception& error) {
     e["file"] = x->file();
     e["offset"] = x->offset();
     if (x->line()) e["line"] = x->line();
+    if (x->column()) e["column"] = x->column();
   } else if (const auto* x = dynamic_cast<const VerifyError*>(&error)) {
     e["op"] = x->op();
     e["constraint"] = x->constraint();

@@ -1,6 +1,7 @@
 #include "compile/dispatch.hpp"
 
 #include "compile/choose_path.hpp"
+#include "ir/within.hpp"
 
 #include <rlx/ir/builder.hpp>
 #include <rlx/ir/op.hpp>
@@ -104,13 +105,15 @@ class Dispatcher {
         b_.graph().node(b_.graph().value(out.front().id).node).record = choice.record->name.value;
       } else {
         out = emit_and_resolve(operands, [&](Builder& b, ValuesIn in) {
-          return std::get<Expand>(choice.record->action.value)(b, instance, in);
+          return detail::within(n.op->name(), "expansion",
+                                [&] { return std::get<Expand>(choice.record->action.value)(b, instance, in); });
         });
       }
     } else if (choice.rule) {
       if (first) row.lowering = choice.rule->name;
-      out = emit_and_resolve(operands,
-                             [&](Builder& b, ValuesIn in) { return choice.rule->apply(b, instance, from, n, in); });
+      out = emit_and_resolve(operands, [&](Builder& b, ValuesIn in) {
+        return detail::within(n.op->name(), "rewriting", [&] { return choice.rule->apply(b, instance, from, n, in); });
+      });
     } else if (choice.path == Path::common) {
       if (first) row.lowering = "decomposition";
       out = emit_and_resolve(operands, [&](Builder& b, ValuesIn in) { return n.op->decompose(b, n.attrs, in); });

@@ -1,6 +1,9 @@
 // How the member types of attribute structs are written. Tensors: tensor_literal.cpp.
 #include <rlx/ir/attributes.hpp>
 
+#include "ir/dim_polynomial.hpp"
+#include "ir/type_parse.hpp"
+
 #include <limits>
 
 namespace rlx {
@@ -16,8 +19,7 @@ void FieldCodec<int>::print(std::string& out, const int& v) { out += std::to_str
 int FieldCodec<int>::parse(TextReader& in) {
   const std::size_t at = in.token_offset();
   const std::int64_t v = in.integer();
-  if (v < std::numeric_limits<int>::min() || v > std::numeric_limits<int>::max())
-    in.fail_at(at, "expected an integer of 32 bits");
+  if (v < std::numeric_limits<int>::min() || v > std::numeric_limits<int>::max()) in.fail("an integer of 32 bits", at);
   return static_cast<int>(v);
 }
 
@@ -33,31 +35,20 @@ std::string FieldCodec<std::string>::parse(TextReader& in) { return in.quoted();
 void FieldCodec<DType>::print(std::string& out, const DType& v) { out += name(v); }
 DType FieldCodec<DType>::parse(TextReader& in) {
   const std::size_t at = in.token_offset();
-  const std::string word = in.identifier();
-  if (const auto t = parse_dtype(word)) return *t;
-  in.fail_at(at, "expected an element type instead of \"" + word + "\"");
+  if (const auto t = parse_dtype(in.identifier("an element type"))) return *t;
+  in.fail("an element type", at);
 }
 
 void FieldCodec<Dim>::print(std::string& out, const Dim& v) { out += v.to_string(); }
 Dim FieldCodec<Dim>::parse(TextReader& in) {
   const std::size_t at = in.token_offset();
-  try {
-    return Dim::parse(in.dim_text());
-  } catch (const FormatError& e) {
-    if (e.line()) throw;  // of the reader itself
-    in.fail_inside(at, e);
-  }
+  return detail::inside(in, at, in.dim_text(), "a dimension", detail::parse_dim);
 }
 
 void FieldCodec<Type>::print(std::string& out, const Type& v) { out += to_string(v); }
 Type FieldCodec<Type>::parse(TextReader& in) {
   const std::size_t at = in.token_offset();
-  try {
-    return parse_type(in.type_text());
-  } catch (const FormatError& e) {
-    if (e.line()) throw;
-    in.fail_inside(at, e);
-  }
+  return detail::inside(in, at, in.type_text(), "a type", [](detail::TextCursor& c) { return detail::parse_type(c); });
 }
 
 void AnyAttrs::wrong_type(const std::type_info& wanted) const {

@@ -93,11 +93,7 @@ Values Builder::place(const Op& op, ValuesIn operands, AnyAttrs attrs,
   Types results;
   try {
     results = check_node(op, node.attrs, signature);
-  } catch (const VerifyError& e) {
-    if (location_.file.empty()) throw;
-    throw LocatedVerifyError(e.op(), e.constraint(), std::string(e.what()) + "  " + location_.to_string(),
-                             {location_.file, location_.line, {}});
-  }
+  } catch (const VerifyError&) { rethrow_at(location_); }
   graph_->place_node(id, region_, std::move(node), results);
   const std::vector<ValueId> ids = graph_->node(id).results;
   return values(ids);

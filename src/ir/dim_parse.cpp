@@ -13,7 +13,7 @@ class DimParser {
   explicit DimParser(TextCursor& cursor) : in_(cursor) {}
 
   Dim sum() {
-    if (++depth_ > max_depth) in_.fail("dimension is nested too deeply");
+    if (++depth_ > max_depth) TextCursor::fail_at(in_.offset(), "dimension is nested too deeply");
     const std::size_t start = in_.offset();
     // Terms are gathered and merged now and then: adding one by one would cost the square of the length.
     std::vector<Term> terms;
@@ -57,14 +57,14 @@ class DimParser {
       return d;
     }
     const std::string_view name = in_.name();
-    if (name.empty()) in_.fail("expected a dimension");
+    if (name.empty()) in_.fail("a dimension");
     if ((name == "floordiv" || name == "mod") && in_.accept('(')) {
       const Dim d = sum();
       in_.expect(',');
       in_.skip_space();
       const std::size_t at = in_.offset();
       const std::int64_t divisor = in_.integer();
-      if (divisor <= 0) TextCursor::fail_at(at, "divisor is not positive");
+      if (divisor <= 0) TextCursor::fail("a positive divisor", at);
       in_.expect(')');
       return name == "mod" ? mod(d, divisor) : floordiv(d, divisor);
     }
@@ -119,10 +119,7 @@ std::string Dim::to_string() const {
 }
 
 Dim Dim::parse(std::string_view text) {
-  detail::TextCursor cursor(text);
-  Dim d = detail::parse_dim(cursor);
-  cursor.expect_end();
-  return d;
+  return detail::inside(TextReader(text), 0, text, "a dimension", detail::parse_dim);
 }
 
 }  // namespace rlx

@@ -5,9 +5,11 @@
 
 namespace rlx {
 
-static std::string located(const std::string& file, std::uint64_t offset, std::uint64_t line, const std::string& what) {
+static std::string located(const std::string& file, std::uint64_t offset, std::uint64_t line, std::uint64_t column,
+                           const std::string& what) {
   std::string at = file.empty() ? std::string("<memory>") : file;
   if (line) at += ":" + std::to_string(line);
+  if (column) at += ":" + std::to_string(column);
   return at + ": " + what + " (byte " + std::to_string(offset) + ")";
 }
 
@@ -15,8 +17,13 @@ static std::string sized(const std::string& what, std::uint64_t wanted, std::uin
   return what + " needs " + counted(wanted, "byte") + ", but " + std::to_string(available) + " are available";
 }
 
-FormatError::FormatError(std::string file, std::uint64_t offset, const std::string& what, std::uint64_t line)
-    : Error("FormatError", located(file, offset, line, what)), file_(std::move(file)), offset_(offset), line_(line) {}
+FormatError::FormatError(std::string file, std::uint64_t offset, const std::string& what, std::uint64_t line,
+                         std::uint64_t column)
+    : Error("FormatError", located(file, offset, line, column, what)),
+      file_(std::move(file)),
+      offset_(offset),
+      line_(line),
+      column_(column) {}
 
 MemoryError::MemoryError(const std::string& what, std::uint64_t wanted_bytes, std::uint64_t available_bytes)
     : Error("MemoryError", sized(what, wanted_bytes, available_bytes)),

@@ -1,3 +1,6 @@
+#include "ir/node_check.hpp"
+#include "ir/within.hpp"
+
 #include <rlx/ir/counted.hpp>
 #include <rlx/ir/evaluate.hpp>
 #include <rlx/ir/op.hpp>
@@ -60,7 +63,9 @@ class Evaluator {
   void step(const Node& n) {
     const Node* const outer = of_;
     if (n.origin >= 0) of_ = &n;
-    execute(n);
+    try {
+      execute(n);
+    } catch (const VerifyError&) { rethrow_at(n.location); }
     of_ = outer;
   }
 
@@ -148,7 +153,9 @@ class Evaluator {
     for (const HostValue& v : in) arguments.push_back(b.input(type_of(v), "a" + std::to_string(arguments.size())));
     for (const Value& v : n.op->decompose(b, attributes(n), arguments))
       b.output(v, "r" + std::to_string(body.outputs().size()));
-    return Evaluator(body, registry_, {}, watch_, seen_, of_).run(Graph::top, in);
+    try {
+      return Evaluator(body, registry_, {}, watch_, seen_, of_).run(Graph::top, in);
+    } catch (const VerifyError&) { detail::rethrow_within(n.op->name(), "decomposition"); }
   }
 
   const Graph& graph_;

@@ -1,3 +1,6 @@
+#include "ir/within.hpp"
+
+#include <rlx/ir/builder.hpp>
 #include <rlx/ir/counted.hpp>
 #include <rlx/ir/op.hpp>
 
@@ -48,6 +51,25 @@ void check_operand(std::string_view op, const Operand& declared, const Type& typ
 }
 
 }  // namespace
+
+Values Op::decompose(Builder& b, const AnyAttrs& a, ValuesIn in) const {
+  return detail::within(name_, "decomposition", [&] { return emit_decomposition(b, a, in); });
+}
+Value Op::count(Builder& b, const AnyAttrs& a, ValuesIn in) const {
+  return detail::within(name_, "count", [&] { return emit_count(b, a, in); });
+}
+Values Op::vjp_save(Builder& b, const AnyAttrs& a, ValuesIn in, ValuesIn out) const {
+  return detail::within(name_, "vjp", [&] { return emit_vjp_save(b, a, in, out); });
+}
+Values Op::vjp(const VjpCall<AnyAttrs>& c) const {
+  return detail::within(name_, "vjp", [&] { return emit_vjp(c); });
+}
+Values Op::jvp(const JvpCall<AnyAttrs>& c) const {
+  return detail::within(name_, "jvp", [&] { return emit_jvp(c); });
+}
+Batched Op::batch(const BatchCall<AnyAttrs>& c) const {
+  return detail::within(name_, "batch", [&] { return emit_batch(c); });
+}
 
 Answer Op::check(const AnyAttrs& attrs, const Signature& s) const {
   const bool variadic = !operands_.empty() && operands_.back().variadic;

@@ -25,7 +25,7 @@ class Parser {
       in_.fail_at(version_at, "text form of version " + std::to_string(v) + "; this library reads version " +
                                   std::to_string(text_version));
     in_.expect("graph");
-    g_.name = in_.name();
+    g_.name = in_.name("the name of the graph");
     in_.expect("(");
     if (!in_.accept(")")) {
       do input();
@@ -115,7 +115,7 @@ class Parser {
     in_.expect("(");
     do {
       const std::size_t at = in_.token_offset();
-      const std::string name = in_.name();
+      const std::string name = in_.name("the name of a symbol");
       SymbolInfo info;
       if (in_.accept("in")) {
         in_.expect("[");
@@ -126,7 +126,8 @@ class Parser {
       }
       if (in_.accept("mod")) info.divisor = in_.integer();
       if (info.lower > info.upper || info.divisor < 1)
-        in_.fail_at(at, "symbol " + shortened(name) + " can take no value");
+        in_.fail_at(at, "symbol " + shortened(name) + " can take no value: from " + std::to_string(info.lower) +
+                            " to " + std::to_string(info.upper) + " in multiples of " + std::to_string(info.divisor));
       if (!g_.symbols.emplace(name, info).second) in_.fail_at(at, "symbol " + shortened(name) + " is declared twice");
     } while (in_.accept(","));
     in_.expect(")");
@@ -166,9 +167,9 @@ class Parser {
     scope_ = outer;
   }
 
-  const Op& op() {
+  const Op& op(bool has_results) {
     const std::size_t at = in_.token_offset();
-    const std::string name = in_.identifier();
+    const std::string name = in_.identifier(has_results ? "an operator" : "a node or \"return\"");
     try {
       return registry_.get(name);
     } catch (const ArgumentError& e) { in_.fail_at(at, e.what()); }
@@ -184,7 +185,7 @@ class Parser {
     }
     const NodeId id = g_.reserve_node();
     Node n;
-    n.op = &op();
+    n.op = &op(!results.empty());
     in_.expect("(");
     if (!in_.accept(")")) {
       do n.operands.push_back(use(value()));
@@ -218,7 +219,7 @@ class Parser {
   std::string record() {
     const std::size_t at = in_.offset();
     std::string id = text_.substr(at).starts_with('"') ? in_.quoted() : in_.record_id();
-    if (id.empty()) in_.fail_at(at, "expected the id of a record");
+    if (id.empty()) in_.fail("the id of a record", at);
     return id;
   }
 
@@ -239,11 +240,11 @@ class Parser {
     in_.expect("(");
     const std::size_t at = in_.token_offset();
     Location l{in_.quoted(), 0};
-    if (l.file.empty()) in_.fail_at(at, "a location without a file");
+    if (l.file.empty()) in_.fail("the name of a file", at);
     in_.expect(":");
     const std::size_t line_at = in_.token_offset();
     const std::uint64_t line = in_.unsigned_integer();
-    if (line > std::numeric_limits<std::uint32_t>::max()) in_.fail_at(line_at, "a line above 2^32");
+    if (line > std::numeric_limits<std::uint32_t>::max()) in_.fail("the number of a line, below 2^32", line_at);
     l.line = static_cast<std::uint32_t>(line);
     in_.expect(")");
     return l;

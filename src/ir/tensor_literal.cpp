@@ -73,7 +73,7 @@ double parse_real(TextReader& in, DType t) {
   const double v = in.number();
   // Too large, or an infinity where the type has none.
   if (!std::isnan(v) && (std::isfinite(v) ? !std::isfinite(round_to(t, v)) : round_to(t, v) != v))
-    in.fail_at(at, "number does not fit " + std::string(name(t)));
+    in.fail("a number that " + std::string(name(t)) + " can hold", at);
   return v;
 }
 
@@ -86,11 +86,11 @@ void parse_element(TextReader& in, HostTensor& t, std::int64_t i) {
     const int value_bits = bit_width(d) - is_signed_integer(d);
     if (is_signed_integer(d)) {
       const std::int64_t v = in.integer();
-      if (v >> value_bits != (v < 0 ? -1 : 0)) in.fail_at(at, "integer does not fit " + std::string(name(d)));
+      if (v >> value_bits != (v < 0 ? -1 : 0)) in.fail("an integer that " + std::string(name(d)) + " can hold", at);
       t.set_i64(i, v);
     } else {
       const std::uint64_t v = in.unsigned_integer();
-      if (value_bits < 64 && v >> value_bits) in.fail_at(at, "integer does not fit " + std::string(name(d)));
+      if (value_bits < 64 && v >> value_bits) in.fail("an integer that " + std::string(name(d)) + " can hold", at);
       t.set_u64(i, v);
     }
   } else if (is_complex(d)) {
@@ -117,7 +117,7 @@ std::vector<std::int64_t> parse_shape(TextReader& in) {
   do {
     const std::size_t at = in.token_offset();
     shape.push_back(in.integer());
-    if (shape.back() < 0) in.fail_at(at, "dimension is negative");
+    if (shape.back() < 0) in.fail("a size that is not negative", at);
   } while (in.accept(","));
   in.expect("]");
   return shape;

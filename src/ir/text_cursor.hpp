@@ -1,6 +1,6 @@
-// Reads a text form front to back. Every complaint is a FormatError with the offset at which it was found.
+// Reads the text form of a type or a dimension front to back, be it all of a text or a part of one.
 #pragma once
-#include <rlx/ir/error.hpp>
+#include <rlx/ir/text_reader.hpp>
 
 #include <charconv>
 #include <cstdint>
@@ -21,6 +21,13 @@ constexpr bool is_name(std::string_view s) {
     if (!is_name_char(c)) return false;
   return true;
 }
+
+/// What a TextCursor complains of; `inside` makes a FormatError of it, which has the place in the whole text.
+struct TextFault {
+  std::size_t offset;
+  std::string what;
+  bool is_expected;  ///< Whether `what` names what should be there; else what is wrong with it.
+};
 
 class TextCursor {
  public:
@@ -45,11 +52,7 @@ class TextCursor {
   /// Takes `c` only if it comes at once: suffixes are not separated by spaces.
   bool accept_adjacent(char c) { return !at_end() && peek() == c && accept(c); }
   void expect(char c) {
-    if (!accept(c)) fail(std::string("expected '") + c + "'");
-  }
-  void expect_end() {
-    skip_space();
-    if (!at_end()) fail("unexpected text after the end");
+    if (!accept(c)) fail(std::string("\"") + c + "\"");
   }
 
   /// A name, or an empty view when none comes next.
@@ -65,11 +68,11 @@ class TextCursor {
   std::int64_t digits(bool negative = false) {
     skip_space();
     const std::size_t start = at_;
-    if (!is_digit(peek())) fail("expected an integer");
+    if (!is_digit(peek())) fail("an integer");
     std::int64_t v = 0;
     for (; is_digit(peek()); ++at_)
       if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, negative ? '0' - peek() : peek() - '0', &v))
-        fail_at(start, "integer does not fit 64 bits");
+        fail("an integer of 64 bits", start);
     return v;
   }
   std::int64_t integer() { return digits(accept('-')); }
@@ -79,18 +82,39 @@ class TextCursor {
     double v = 0;
     const char* first = text_.data() + at_;
     const auto [end, error] = std::from_chars(first, text_.data() + text_.size(), v);
-    if (error == std::errc::result_out_of_range) fail("number does not fit a double");
-    if (error != std::errc{}) fail("expected a number");
+    if (error == std::errc::result_out_of_range) fail("a number that f64 can hold");
+    if (error != std::errc{}) fail("a number");
     at_ += static_cast<std::size_t>(end - first);
     return v;
   }
 
-  [[noreturn]] void fail(const std::string& what) const { fail_at(at_, what); }
-  [[noreturn]] static void fail_at(std::size_t offset, const std::string& what) { throw FormatError("", offset, what); }
+  // As those of TextReader.
+  [[noreturn]] void fail(const std::string& expected) const { fail(expected, at_); }
+  [[noreturn]] static void fail(const std::string& expected, std::size_t offset) {
+    throw TextFault{offset, expected, true};
+  }
+  [[noreturn]] static void fail_at(std::size_t offset, const std::string& what) {
+    throw TextFault{offset, what, false};
+  }
 
  private:
   std::string_view text_;
   std::size_t at_;
 };
+
+/// What `parse` makes of `part`, all of it, which starts at `start` of what `whole` reads. `kind` is "a type".
+template <class F>
+auto inside(const TextReader& whole, std::size_t start, std::string_view part, const char* kind, F parse) {
+  try {
+    TextCursor cursor(part);
+    auto result = parse(cursor);
+    cursor.skip_space();
+    if (!cursor.at_end()) cursor.fail(std::string("nothing after ") + kind);
+    return result;
+  } catch (const TextFault& f) {
+    if (f.is_expected) whole.fail(f.what, start + f.offset);
+    whole.fail_at(start + f.offset, f.what);
+  }
+}
 
 }  // namespace rlx::detail

@@ -1,5 +1,7 @@
 #include <rlx/ir/text_reader.hpp>
 
+#include "ir/wording.hpp"
+
 #include <charconv>
 #include <cmath>
 
@@ -68,8 +70,8 @@ std::optional<std::string_view> TextReader::hex_digits() {
   return run([](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });
 }
 
-std::string TextReader::identifier() {
-  if (!is_word_start(peek())) fail("a name");
+std::string TextReader::identifier(const char* expected) {
+  if (!is_word_start(peek())) fail(expected);
   return std::string(run(is_word_char));
 }
 
@@ -92,8 +94,7 @@ T TextReader::digits(const char* expected) {
   const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), v);
   if (error == std::errc::result_out_of_range) fail("an integer of 64 bits");
   const std::size_t stop = static_cast<std::size_t>(end - text_.data());
-  if (error != std::errc{} || (stop < text_.size() && is_word_char(text_[stop])))
-    fail_at(start, std::string("expected ") + expected);
+  if (error != std::errc{} || (stop < text_.size() && is_word_char(text_[stop]))) fail(expected, start);
   at_ = stop;
   return v;
 }
@@ -114,15 +115,15 @@ double TextReader::number() {
   const char* last = text_.data() + end;
   double v = 0;
   const auto [stop, error] = std::from_chars(first, last, v);
-  if (error == std::errc::result_out_of_range) fail_at(start, "expected a number that f64 can hold");
-  if (error != std::errc{} || stop != last) fail_at(start, "expected a number");
+  if (error == std::errc::result_out_of_range) fail("a number that f64 can hold", start);
+  if (error != std::errc{} || stop != last) fail("a number", start);
   at_ = end;
   return v;
 }
 
 std::string TextReader::quoted() {
   const std::size_t start = token_offset();
-  expect("\"");
+  if (!accept("\"")) fail("a quoted text");
   std::string s;
   for (;;) {
     if (at_ == text_.size() || text_[at_] == '\n') fail_at(start, "expected a closing quote on the same line");
@@ -140,12 +141,12 @@ std::string TextReader::quoted() {
     else if (e == 'x' && rest.size() == 3 && hex_digit(rest[1]) >= 0 && hex_digit(rest[2]) >= 0) {
       s += static_cast<char>(hex_digit(rest[1]) * 16 + hex_digit(rest[2]));
       at_ += 2;
-    } else fail_at(at_ - 1, "expected one of \\\" \\\\ \\n \\t \\xHH");
+    } else fail("one of \\\" \\\\ \\n \\t \\xHH", at_ - 1);
     ++at_;
   }
 }
 
-std::string TextReader::name() { return peek() == '"' ? quoted() : identifier(); }
+std::string TextReader::name(const char* expected) { return peek() == '"' ? quoted() : identifier(expected); }
 
 std::string_view TextReader::until_closing(char open, char close) {
   const std::size_t start = at_;
@@ -160,7 +161,7 @@ std::string_view TextReader::until_closing(char open, char close) {
       ++open_count;
     }
   }
-  fail_at(start, std::string("expected a \"") + close + "\" that closes \"" + open + "\"");
+  fail_at(start - 1, std::string("expected a \"") + close + "\" that closes this \"" + open + "\"");
 }
 
 std::string_view TextReader::type_text() {
@@ -207,15 +208,28 @@ std::string_view TextReader::dim_text() {
 }
 
 void TextReader::fail_at(std::size_t offset, const std::string& what) const {
-  throw FormatError(file_, offset, what, line_of(offset));
+  const std::size_t before = offset == 0 ? text_.npos : text_.rfind('\n', offset - 1);
+  throw FormatError(file_, offset, what, line_of(offset), offset - (before == text_.npos ? 0 : before + 1) + 1);
 }
 
-void TextReader::fail_inside(std::size_t start, const FormatError& e) const {
-  // The part's parser knows no file: its message is "<memory>: WHAT (byte N)".
-  std::string what = e.what();
-  if (constexpr std::string_view head = "<memory>: "; what.starts_with(head)) what.erase(0, head.size());
-  if (const std::size_t tail = what.rfind(" (byte "); tail != std::string::npos) what.erase(tail);
-  fail_at(std::min<std::size_t>(start + e.offset(), text_.size()), what);
+void TextReader::fail(const std::string& expected, std::size_t offset) const {
+  fail_at(offset, "expected " + expected + ", found " + found(offset));
+}
+
+/// The word there in quotes, a sign or the mark of a value with what follows it; else one character.
+std::string TextReader::found(std::size_t offset) const {
+  if (offset >= text_.size()) return "the end of the text";
+  const char first = text_[offset];
+  if (first == '\n' || first == '\r') return "the end of the line";
+  std::size_t end = offset + 1;
+  const auto grow = [&](auto belongs) {
+    while (end < text_.size() && belongs(text_[end])) ++end;
+  };
+  if (is_word_char(first) || first == '%' || first == '@' || first == '-') grow(is_word_char);
+  else if (static_cast<unsigned char>(first) >= 0x80) grow([](char c) { return (c & 0xC0) == 0x80; });  // UTF-8
+  std::string quoted;
+  print_quoted(quoted, shortened(text_.substr(offset, end - offset)));
+  return quoted;
 }
 
 std::size_t TextReader::line_of(std::size_t offset) const {
@@ -226,7 +240,7 @@ std::size_t TextReader::line_of(std::size_t offset) const {
 
 TextReader::Depth::Depth(TextReader& r) : reader(r) {
   if (r.depth_ >= max_nesting)
-    r.fail("at most " + std::to_string(max_nesting) + " regions or brackets inside each other");
+    r.fail_at(r.at_, "expected at most " + std::to_string(max_nesting) + " regions or brackets inside each other");
   ++r.depth_;
 }
 TextReader::Depth::~Depth() { --reader.depth_; }

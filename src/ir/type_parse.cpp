@@ -3,11 +3,14 @@
 
 #include "ir/dim_polynomial.hpp"
 
+#include <rlx/ir/counted.hpp>
+
 #include <algorithm>
 #include <limits>
 #include <memory>
 #include <numeric>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace rlx {
@@ -19,16 +22,28 @@ constexpr char hex_digits[] = "0123456789abcdef";
 int hex_value(TextCursor& in) {
   const std::string_view digits(hex_digits, 16);
   const std::size_t v = in.at_end() ? digits.npos : digits.find(in.peek());
-  if (v == digits.npos) in.fail("expected a hexadecimal digit");
+  if (v == digits.npos) in.fail("a hexadecimal digit");
   in.take();
   return static_cast<int>(v);
+}
+
+std::string one_of(std::span<const std::string_view> names) {
+  std::string all;
+  for (const std::string_view n : names) all += (all.empty() ? "one of " : ", ") + std::string(n);
+  return all;
+}
+
+std::vector<std::string_view> names_of_spaces() {
+  std::vector<std::string_view> names;
+  for (int s = 0; s <= static_cast<int>(Space::flash); ++s) names.push_back(name(static_cast<Space>(s)));
+  return names;
 }
 
 Dim parse_size(TextCursor& in) {
   in.skip_space();
   const std::size_t at = in.offset();
   Dim d = parse_dim(in);
-  if (d.is_constant() && d.constant() < 0) TextCursor::fail_at(at, "negative dimension");
+  if (d.is_constant() && d.constant() < 0) TextCursor::fail_at(at, "dimension " + d.to_string() + " is negative");
   return d;
 }
 
@@ -46,7 +61,7 @@ DType parse_dtype_at(TextCursor& in) {
   in.skip_space();
   const std::size_t at = in.offset();
   const auto dtype = parse_dtype(in.name());
-  if (!dtype) TextCursor::fail_at(at, "expected an element type");
+  if (!dtype) TextCursor::fail("an element type", at);
   return *dtype;
 }
 
@@ -69,7 +84,8 @@ int parse_axis(TextCursor& in, int lowest, int rank) {
   in.skip_space();
   const std::size_t at = in.offset();
   const std::int64_t v = in.integer();
-  if (v < lowest || v >= rank) TextCursor::fail_at(at, "no such dimension");
+  if (v < lowest || v >= rank)
+    TextCursor::fail_at(at, "there is no dimension " + std::to_string(v) + ": the rank is " + std::to_string(rank));
   return static_cast<int>(v);
 }
 
@@ -86,7 +102,9 @@ void parse_option(TextCursor& in, Options& o, int rank) {
   in.skip_space();
   const std::size_t at = in.offset();
   const std::string_view key = in.name();
-  if (!o.seen.insert(key).second) TextCursor::fail_at(at, "option given twice");
+  constexpr std::string_view known[] = {"layout", "tiles", "padding", "scales", "zero_points", "axis", "block"};
+  if (std::find(std::begin(known), std::end(known), key) == std::end(known)) TextCursor::fail(one_of(known), at);
+  if (!o.seen.insert(key).second) TextCursor::fail_at(at, "option " + std::string(key) + " is given twice");
   in.expect('=');
   if (key == "layout") o.layout.minor_to_major = parse_list(in, [&] { return parse_axis(in, 0, rank); });
   else if (key == "tiles") o.layout.tiles = parse_integers(in);
@@ -94,8 +112,7 @@ void parse_option(TextCursor& in, Options& o, int rank) {
   else if (key == "scales") o.quantization.scales = parse_list(in, [&] { return in.real(); });
   else if (key == "zero_points") o.quantization.zero_points = parse_integers(in);
   else if (key == "axis") o.quantization.axis = parse_axis(in, -1, rank);
-  else if (key == "block") o.quantization.block_format = parse_quoted(in);
-  else TextCursor::fail_at(at, "unknown option of a type");
+  else o.quantization.block_format = parse_quoted(in);
 }
 
 /// What the rest of the library may rely on without looking again.
@@ -103,11 +120,13 @@ void check_layout(const Layout& l, int rank, std::size_t at) {
   std::vector<int> sorted = l.minor_to_major, all(static_cast<std::size_t>(rank));
   std::sort(sorted.begin(), sorted.end());
   std::iota(all.begin(), all.end(), 0);
-  if (sorted != all) TextCursor::fail_at(at, "layout does not name every dimension once");
+  if (sorted != all)
+    TextCursor::fail_at(at, "layout does not name each of " + counted(all.size(), "dimension") + " once");
   if (std::any_of(l.tiles.begin(), l.tiles.end(), [](std::int64_t v) { return v < 1; }))
     TextCursor::fail_at(at, "tile is not positive");
   if (!l.padding.empty() && l.padding.size() != all.size())
-    TextCursor::fail_at(at, "padding does not have one entry a dimension");
+    TextCursor::fail_at(at, "padding has " + counted(l.padding.size(), "entry", "entries") + " for " +
+                                counted(all.size(), "dimension"));
   if (std::any_of(l.padding.begin(), l.padding.end(), [](std::int64_t v) { return v < 0; }))
     TextCursor::fail_at(at, "negative padding");
 }
@@ -116,7 +135,8 @@ void check_quantization(const Quantization& q, std::size_t at) {
   if (q.axis == -1 && (q.scales.size() > 1 || q.zero_points.size() > 1))
     TextCursor::fail_at(at, "several scales or zero points need an axis");
   if (!q.zero_points.empty() && q.zero_points.size() != q.scales.size())
-    TextCursor::fail_at(at, "scales and zero points differ in number");
+    TextCursor::fail_at(at,
+                        std::to_string(q.zero_points.size()) + " zero points for " + counted(q.scales.size(), "scale"));
 }
 
 void parse_options(TextCursor& in, TensorType& t) {
@@ -145,7 +165,7 @@ TensorType parse_tensor(TextCursor& in, DType dtype) {
   if (in.accept_adjacent('@')) {
     const std::size_t at = in.offset();
     const auto space = parse_space(in.name());
-    if (!space) TextCursor::fail_at(at, "unknown memory space");
+    if (!space) TextCursor::fail(one_of(names_of_spaces()), at);
     t.space = *space;
   }
   if (in.accept_adjacent('{')) parse_options(in, t);
@@ -160,11 +180,13 @@ SparseType parse_sparse(TextCursor& in, SparseFormat format) {
   in.skip_space();
   const std::size_t at = in.offset();
   t.index = parse_dtype_at(in);
-  if (!index_types.contains(t.index)) TextCursor::fail_at(at, "indices are i32 or i64");
+  if (!index_types.contains(t.index)) TextCursor::fail("i32 or i64, the type of indices", at);
   in.expect('>');
   const std::size_t shape_at = in.offset();
   t.shape = parse_shape(in);
-  if (t.shape.size() != 2) TextCursor::fail_at(shape_at, "a sparse type has rows and columns");
+  if (t.shape.size() != 2)
+    TextCursor::fail_at(shape_at,
+                        "a sparse type has two sizes, rows and columns, not " + std::to_string(t.shape.size()));
   in.expect('{');
   t.entries = parse_size(in);
   in.expect('}');
@@ -209,18 +231,19 @@ std::string quoted(std::string_view s) {
 std::string parse_quoted(TextCursor& in) {
   if (!in.accept('"')) {
     const std::string_view plain = in.name();
-    if (plain.empty()) in.fail("expected a name or a quoted text");
+    if (plain.empty()) in.fail("a name or a quoted text");
     return std::string(plain);
   }
   std::string s;
   while (true) {
-    if (in.at_end()) in.fail("quoted text does not end");
+    if (in.at_end()) in.fail("a closing quote");
     const char c = in.take();
     if (c == '"') return s;
     if (c != '\\') {
       s += c;
       continue;
     }
+    const std::size_t escape_at = in.offset();
     const char escaped = in.at_end() ? '\0' : in.take();
     if (escaped == '"' || escaped == '\\') {
       s += escaped;
@@ -228,7 +251,7 @@ std::string parse_quoted(TextCursor& in) {
       const int high = hex_value(in);
       s += static_cast<char>(high * 16 + hex_value(in));
     } else {
-      in.fail("unknown escape in quoted text");
+      TextCursor::fail("one of \\\" \\\\ \\xHH", escape_at - 1);
     }
   }
 }
@@ -241,16 +264,14 @@ Type parse_type(TextCursor& in) {
   if (head == "resource") return parse_resource(in);
   if (const auto format = parse_sparse_format(head)) return parse_sparse(in, *format);
   if (const auto dtype = parse_dtype(head)) return parse_tensor(in, *dtype);
-  TextCursor::fail_at(at, "expected a type");
+  TextCursor::fail("a type", at);
 }
 
 }  // namespace detail
 
 Type parse_type(std::string_view text) {
-  detail::TextCursor cursor(text);
-  Type t = detail::parse_type(cursor);
-  cursor.expect_end();
-  return t;
+  return detail::inside(TextReader(text), 0, text, "a type",
+                        [](detail::TextCursor& c) { return detail::parse_type(c); });
 }
 
 }  // namespace rlx

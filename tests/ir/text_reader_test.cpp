@@ -152,8 +152,40 @@ TEST(TextReader, FailuresNameThePlace) {
   });
   EXPECT_EQ(e.file(), "t.rlx");
   EXPECT_EQ(e.line(), 3u);
+  EXPECT_EQ(e.column(), 5u);
   EXPECT_EQ(e.offset(), 10u);
-  EXPECT_STREQ(e.what(), "t.rlx:3: expected \"e\" (byte 10)");
+  EXPECT_STREQ(e.what(), "t.rlx:3:5: expected \"e\", found \"d\" (byte 10)");
+}
+
+TEST(TextReader, FailuresQuoteWhatWasFound) {
+  const std::pair<std::string, std::string> rows[] = {
+      {"", "the end of the text"},
+      {"# all", "the end of the text"},
+      {"matmul(%x)", R"("matmul")"},
+      {"%x7 = y", R"("%x7")"},
+      {"@cpu.x", R"("@cpu.x")"},
+      {"-1.5e", R"("-1.5e")"},
+      {"- 1", R"("-")"},
+      {"->", R"("-")"},
+      {R"("text")", R"("\"")"},
+      {"\\", R"("\\")"},
+      {"\x01y", R"("\x01")"},
+      {std::string("\0", 1), R"("\x00")"},
+      {"\xc3\xa9t\xc3\xa9", "\"\xc3\xa9\""},
+      {std::string(100, 'a'), '"' + std::string(60, 'a') + "...\""},
+  };
+  for (const auto& [text, found] : rows)
+    EXPECT_EQ(std::string(failure(text, [](TextReader& in) { in.expect("("); }).what())
+                  .substr(std::string("t.rlx:1:1: ").size()),
+              "expected \"(\", found " + found + " (byte " + (text == "# all" ? "5" : "0") + ")")
+        << text;
+  const auto adjacent = [](TextReader& in) {
+    in.expect("%");
+    in.value_name();
+  };
+  EXPECT_STREQ(failure("%\nx", adjacent).what(),
+               "t.rlx:1:2: expected the name of a value, found the end of the line (byte 1)");
+  EXPECT_STREQ(failure("% x", adjacent).what(), "t.rlx:1:2: expected the name of a value, found \" \" (byte 1)");
 }
 
 TEST(TextReader, CountsLinesInAnyOrder) {

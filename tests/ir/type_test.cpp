@@ -127,7 +127,7 @@ TEST(Type, RefusesMalformedText) {
                                                          {"i8[2]{zero_points=(99999999999999999999)}", 19},
                                                          {"u8[2]{block=}", 12},
                                                          {"u8[2]{block=\"q}", 15},
-                                                         {"u8[2]{block=\"\\q\"}", 15},
+                                                         {"u8[2]{block=\"\\q\"}", 13},
                                                          {"u8[2]{block=\"\\x4\"}", 16},
                                                          {"csr[2,2]{1}", 3},
                                                          {"csr<f64,f32>[2,2]{1}", 8},
@@ -150,6 +150,33 @@ TEST(Type, RefusesMalformedText) {
       const Type t = parse_type(text);
       ADD_FAILURE() << "accepted: " << text << " as " << to_string(t);
     } catch (const FormatError& e) { EXPECT_EQ(e.offset(), offset) << text << ": " << e.what(); }
+  }
+}
+
+TEST(Type, RefusalsSayWhatWasExpectedAndFound) {
+  const std::pair<const char*, const char*> table[] = {
+      {"f31[2]", "1:1: expected a type, found \"f31\" (byte 0)"},
+      {"f32", "1:4: expected \"[\", found the end of the text (byte 3)"},
+      {"f32[n-n-1]", "1:5: dimension -1 is negative (byte 4)"},
+      {"f32[2]@moon", "1:8: expected one of value, host, pinned, device, local, flash, found \"moon\" (byte 7)"},
+      {"f32[2]]", "1:7: expected nothing after a type, found \"]\" (byte 6)"},
+      {"f32[2]{layout=(1)}", "1:16: there is no dimension 1: the rank is 1 (byte 15)"},
+      {"f32[2,2]{layout=(0,0)}", "1:10: layout does not name each of 2 dimensions once (byte 9)"},
+      {"f32[2]{layout=(0),layout=(0)}", "1:19: option layout is given twice (byte 18)"},
+      {"f32[2]{layout=(0),padding=(1,2)}", "1:8: padding has 2 entries for 1 dimension (byte 7)"},
+      {"f32[2]{color=(1)}",
+       "1:8: expected one of layout, tiles, padding, scales, zero_points, axis, block, found \"color\" (byte 7)"},
+      {"i8[2]{scales=(0.1),zero_points=(1,2),axis=0}", "1:7: 2 zero points for 1 scale (byte 6)"},
+      {"i8[2]{scales=(1e999)}", "1:15: expected a number that f64 can hold, found \"1e999\" (byte 14)"},
+      {"u8[2]{block=\"\\q\"}", "1:14: expected one of \\\" \\\\ \\xHH, found \"\\\\\" (byte 13)"},
+      {"csr<f64,f32>[2,2]{1}", "1:9: expected i32 or i64, the type of indices, found \"f32\" (byte 8)"},
+      {"csr<f64,i32>[2]{1}", "1:13: a sparse type has two sizes, rows and columns, not 1 (byte 12)"},
+      {"resource<lu,f99>[2]", "1:13: expected an element type, found \"f99\" (byte 12)"}};
+  for (const auto& [text, what] : table) {
+    try {
+      parse_type(text);
+      ADD_FAILURE() << "accepted: " << text;
+    } catch (const FormatError& e) { EXPECT_EQ(std::string(e.what()), std::string("<memory>:") + what); }
   }
 }
 

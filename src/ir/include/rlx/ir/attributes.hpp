@@ -82,13 +82,12 @@ struct FieldCodec<E> {
   static E parse(TextReader& in) {
     const auto names = enum_names(E{});
     const std::size_t at = in.token_offset();
-    const std::string word = in.identifier();
-    std::string known;
-    for (std::size_t i = 0; i < names.size(); ++i) {
+    std::string known = "one of ";
+    for (std::size_t i = 0; i < names.size(); ++i) known += (i ? ", " : "") + std::string(names[i]);
+    const std::string word = in.identifier(known.c_str());
+    for (std::size_t i = 0; i < names.size(); ++i)
       if (names[i] == word) return static_cast<E>(i);
-      known += (i ? ", " : "") + std::string(names[i]);
-    }
-    in.fail_at(at, "expected one of " + known + " instead of " + word);
+    in.fail(known, at);
   }
 };
 
@@ -222,7 +221,15 @@ void print_attrs(std::string& out, const void* p) {
   if (any) out += '}';
 }
 
-/// What follows "{".
+//// "one of axis, keep", what may be given.
+template <class... F>
+std::string attribute_names(const std::tuple<F...>& fields) {
+  std::string names;
+  std::apply([&](const auto&... f) { ((names += (names.empty() ? "" : ", ") + std::string(f.name)), ...); }, fields);
+  return names.empty() ? "no attribute" : "one of " + names;
+}
+
+// What follows "{".
 template <class A>
 A parse_fields(TextReader& in) {
   A a{};
@@ -230,7 +237,7 @@ A parse_fields(TextReader& in) {
   std::vector<std::string> seen;
   do {
     const std::size_t at = in.token_offset();
-    const std::string key = in.identifier();
+    const std::string key = in.identifier("the name of an attribute");
     for (const std::string& s : seen)
       if (s == key) in.fail_at(at, "attribute \"" + key + "\" is given twice");
     in.expect("=");
@@ -247,7 +254,7 @@ A parse_fields(TextReader& in) {
               ...);
         },
         A::fields);
-    if (!found) in.fail_at(at, "there is no attribute \"" + key + "\"");
+    if (!found) in.fail(attribute_names(A::fields), at);
     seen.push_back(key);
   } while (in.accept(","));
   in.expect("}");

@@ -25,7 +25,8 @@ class RLX_API Error : public std::runtime_error {
   std::string type_;
 };
 
-/// An operator instance or a graph breaks a rule. `constraint` is the numbered constraint ("C2") or the rule's name.
+/// An operator instance or a graph breaks a rule. `constraint` is the numbered constraint ("C2"), the rule's name, or
+/// where inside the operator another one was refused ("in its decomposition").
 class RLX_API VerifyError : public Error {
  public:
   VerifyError(std::string op, std::string constraint, const std::string& message)
@@ -41,16 +42,19 @@ class RLX_API VerifyError : public Error {
 /// A file, or a text given as one, is not what it claims to be.
 class RLX_API FormatError : public Error {
  public:
-  /// `offset` counts bytes from the start of the file; `line` counts from 1, 0 where the format has no lines.
-  FormatError(std::string file, std::uint64_t offset, const std::string& what, std::uint64_t line = 0);
+  /// `offset` counts bytes from the start of the file; `line` and, in bytes, `column` count from 1: 0 where the format
+  /// has no lines, or a line says enough.
+  FormatError(std::string file, std::uint64_t offset, const std::string& what, std::uint64_t line = 0,
+              std::uint64_t column = 0);
   ~FormatError() override;
   const std::string& file() const noexcept { return file_; }
   std::uint64_t offset() const noexcept { return offset_; }
   std::uint64_t line() const noexcept { return line_; }
+  std::uint64_t column() const noexcept { return column_; }
 
  private:
   std::string file_;
-  std::uint64_t offset_, line_;
+  std::uint64_t offset_, line_, column_;
 };
 
 /// An argument of a call does not fit: wrong dtype, shape or length, missing, given twice or unknown by name.

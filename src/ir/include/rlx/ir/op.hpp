@@ -39,8 +39,12 @@ class RLX_API Op {
   virtual std::vector<ConstraintDoc> constraints() const = 0;
   virtual Types infer(const AnyAttrs&, const Signature&) const = 0;
   virtual std::vector<Types> region_arguments(const AnyAttrs&, const Signature&) const = 0;
+  // What is refused of that which the decomposition and the rules emit is told as this operator's: the VerifyError
+  // names it, its constraint is "in its decomposition" ("count", "vjp", "jvp", "batch"), and what was said inside
+  // follows.
+
   /// Throws InternalError unless the meaning is composite.
-  virtual Values decompose(Builder&, const AnyAttrs&, ValuesIn) const = 0;
+  Values decompose(Builder&, const AnyAttrs&, ValuesIn) const;
   /// Throws InternalError for a composite: evaluate its decomposition instead.
   virtual HostValues reference(const AnyAttrs&, const ReferenceCall&) const = 0;
 
@@ -48,7 +52,7 @@ class RLX_API Op {
   /// without a SizeRule.
   virtual std::string introduces(const AnyAttrs&) const = 0;
   // The parts of its SizeRule; each throws InternalError where there is none.
-  virtual Value count(Builder&, const AnyAttrs&, ValuesIn) const = 0;
+  Value count(Builder&, const AnyAttrs&, ValuesIn) const;
   virtual Dim count_bound(const AnyAttrs&, const Signature&) const = 0;
 
   struct RuleInfo {
@@ -62,16 +66,23 @@ class RLX_API Op {
   RuleInfo cost_rule() const { return cost_; }
 
   // The rules; each throws InternalError unless its kind is `given`.
-  virtual Values vjp_save(Builder&, const AnyAttrs&, ValuesIn in, ValuesIn out) const = 0;
-  virtual Values vjp(const VjpCall<AnyAttrs>&) const = 0;
-  virtual Values jvp(const JvpCall<AnyAttrs>&) const = 0;
-  virtual Batched batch(const BatchCall<AnyAttrs>&) const = 0;
+  Values vjp_save(Builder&, const AnyAttrs&, ValuesIn in, ValuesIn out) const;
+  Values vjp(const VjpCall<AnyAttrs>&) const;
+  Values jvp(const JvpCall<AnyAttrs>&) const;
+  Batched batch(const BatchCall<AnyAttrs>&) const;
   virtual ShardRule shard(const AnyAttrs&, const Signature&) const = 0;
   virtual Cost cost(const AnyAttrs&, const Signature&) const = 0;
   virtual std::vector<AnySample> samples() const = 0;
 
  protected:
   virtual Answer constraint_holds(std::size_t i, const AnyAttrs&, const Signature&) const = 0;
+  // What the functions without "emit" call.
+  virtual Values emit_decomposition(Builder&, const AnyAttrs&, ValuesIn) const = 0;
+  virtual Value emit_count(Builder&, const AnyAttrs&, ValuesIn) const = 0;
+  virtual Values emit_vjp_save(Builder&, const AnyAttrs&, ValuesIn in, ValuesIn out) const = 0;
+  virtual Values emit_vjp(const VjpCall<AnyAttrs>&) const = 0;
+  virtual Values emit_jvp(const JvpCall<AnyAttrs>&) const = 0;
+  virtual Batched emit_batch(const BatchCall<AnyAttrs>&) const = 0;
   std::string_view name_, doc_;
   std::span<const Operand> operands_;
   Trait traits_ = Trait::none;

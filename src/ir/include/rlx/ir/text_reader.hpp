@@ -12,7 +12,8 @@ namespace rlx {
 /// Regions inside regions: what a text may ask of the stack. verify() holds graphs to the same limit.
 inline constexpr int max_nesting = 64;
 
-/// Skips blanks and `#` comments before every token. All failures are FormatErrors with file, byte offset and line.
+/// Skips blanks and `#` comments before every token. All failures are FormatErrors with file, line, column and byte
+/// offset, which quote what was found there where something else was expected.
 class RLX_API TextReader {
  public:
   /// `text` must outlive the reader.
@@ -26,8 +27,8 @@ class RLX_API TextReader {
   void expect(std::string_view token);
   /// Lower-case hexadecimal digits after "0x"; nothing is consumed where that does not come next.
   std::optional<std::string_view> hex_digits();
-  /// [A-Za-z_$][A-Za-z0-9_.$]*
-  std::string identifier();
+  /// [A-Za-z_$][A-Za-z0-9_.$]*; `expected` names it where none comes.
+  std::string identifier(const char* expected = "a name");
   /// A value's name, at once after its '%': digits, letters, '_' and '.'.
   std::string value_name();
   /// A record's id, at once after its '@': digits, letters, '_', '.', ':' and '-'.
@@ -37,7 +38,7 @@ class RLX_API TextReader {
   double number();       ///< Also inf, -inf, nan; exact for what print_number writes.
   std::string quoted();  ///< "..." with \" \\ \n \t \xHH, on one line.
   /// What print_name writes: an identifier or a quoted string.
-  std::string name();
+  std::string name(const char* expected = "a name");
   /// Text up to the bracket that closes the one just before the cursor; the closing bracket is consumed.
   std::string_view until_closing(char open, char close);
   /// The longest run that can be a type, starting here: a word and the bracketed parts and '@' words that touch it.
@@ -45,10 +46,11 @@ class RLX_API TextReader {
   /// The longest run that can be a dimension: up to a ',' or a closing bracket that is not inside parentheses.
   std::string_view dim_text();
 
-  [[noreturn]] void fail(const std::string& expected) const { fail_at(at_, "expected " + expected); }
+  /// "expected EXPECTED, found what the text has at `offset`"; without an offset: here.
+  [[noreturn]] void fail(const std::string& expected, std::size_t offset) const;
+  [[noreturn]] void fail(const std::string& expected) const { fail(expected, at_); }
+  /// What is wrong with something that could be read.
   [[noreturn]] void fail_at(std::size_t offset, const std::string& what) const;
-  /// Rethrows what the parser of a part that starts at `start` said, with the place in the whole text.
-  [[noreturn]] void fail_inside(std::size_t start, const FormatError& e) const;
   std::size_t offset() const { return at_; }
   std::size_t remaining() const { return text_.size() - at_; }
   /// Skips blanks, and gives the offset of the next token.
@@ -67,6 +69,7 @@ class RLX_API TextReader {
 
  private:
   void skip_blanks();
+  std::string found(std::size_t offset) const;
   std::string_view run(bool (*wanted)(char));
   template <class T>
   T digits(const char* expected);

@@ -43,10 +43,6 @@ class TypedOp final : public Op {
   std::vector<Types> region_arguments(const AnyAttrs& a, const Signature& s) const override {
     return def_.region_arguments ? def_.region_arguments(a.as<A>(), s) : std::vector<Types>{};
   }
-  Values decompose(Builder& b, const AnyAttrs& a, ValuesIn in) const override {
-    if (const auto* c = std::get_if<Composite<A>>(&def_.meaning.value)) return c->decompose(b, a.as<A>(), in);
-    throw InternalError(std::string(name_) + " has no decomposition");
-  }
   HostValues reference(const AnyAttrs& a, const ReferenceCall& call) const override {
     if (const auto* p = std::get_if<Primitive<A>>(&def_.meaning.value)) return p->reference(a.as<A>(), call);
     if (const auto* e = std::get_if<Extern<A>>(&def_.meaning.value)) return e->reference(a.as<A>(), call);
@@ -59,24 +55,7 @@ class TypedOp final : public Op {
     const std::vector<std::string> symbols = d.symbols();
     return symbols.size() == 1 && d == Dim::symbol(symbols[0]) ? symbols[0] : std::string();
   }
-  Value count(Builder& b, const AnyAttrs& a, ValuesIn in) const override {
-    return size_rule().count(b, a.as<A>(), in);
-  }
   Dim count_bound(const AnyAttrs& a, const Signature& s) const override { return size_rule().bound(a.as<A>(), s); }
-  Values vjp_save(Builder& b, const AnyAttrs& a, ValuesIn in, ValuesIn out) const override {
-    const auto& rule = given(def_.vjp.value, name_, "vjp");
-    return rule.save ? rule.save(b, a.as<A>(), in, out) : Values{};
-  }
-  Values vjp(const VjpCall<AnyAttrs>& c) const override {
-    return given(def_.vjp.value, name_, "vjp")
-        .pull({c.b, c.attrs.as<A>(), c.in, c.out, c.residuals, c.cotangent, c.wanted, c.graph, c.node});
-  }
-  Values jvp(const JvpCall<AnyAttrs>& c) const override {
-    return given(def_.jvp.value, name_, "jvp")({c.b, c.attrs.as<A>(), c.in, c.out, c.tangent, c.graph, c.node});
-  }
-  Batched batch(const BatchCall<AnyAttrs>& c) const override {
-    return given(def_.batch.value, name_, "batch")({c.b, c.attrs.as<A>(), c.in, c.axes, c.size, c.graph, c.node});
-  }
   ShardRule shard(const AnyAttrs& a, const Signature& s) const override {
     return given(def_.shard.value, name_, "shard")(a.as<A>(), s);
   }
@@ -97,6 +76,27 @@ class TypedOp final : public Op {
  protected:
   Answer constraint_holds(std::size_t i, const AnyAttrs& a, const Signature& s) const override {
     return def_.constraints[i].holds(a.as<A>(), s);
+  }
+  Values emit_decomposition(Builder& b, const AnyAttrs& a, ValuesIn in) const override {
+    if (const auto* c = std::get_if<Composite<A>>(&def_.meaning.value)) return c->decompose(b, a.as<A>(), in);
+    throw InternalError(std::string(name_) + " has no decomposition");
+  }
+  Value emit_count(Builder& b, const AnyAttrs& a, ValuesIn in) const override {
+    return size_rule().count(b, a.as<A>(), in);
+  }
+  Values emit_vjp_save(Builder& b, const AnyAttrs& a, ValuesIn in, ValuesIn out) const override {
+    const auto& rule = given(def_.vjp.value, name_, "vjp");
+    return rule.save ? rule.save(b, a.as<A>(), in, out) : Values{};
+  }
+  Values emit_vjp(const VjpCall<AnyAttrs>& c) const override {
+    return given(def_.vjp.value, name_, "vjp")
+        .pull({c.b, c.attrs.as<A>(), c.in, c.out, c.residuals, c.cotangent, c.wanted, c.graph, c.node});
+  }
+  Values emit_jvp(const JvpCall<AnyAttrs>& c) const override {
+    return given(def_.jvp.value, name_, "jvp")({c.b, c.attrs.as<A>(), c.in, c.out, c.tangent, c.graph, c.node});
+  }
+  Batched emit_batch(const BatchCall<AnyAttrs>& c) const override {
+    return given(def_.batch.value, name_, "batch")({c.b, c.attrs.as<A>(), c.in, c.axes, c.size, c.graph, c.node});
   }
 
  private:

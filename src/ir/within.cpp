@@ -1,0 +1,23 @@
+#include "ir/within.hpp"
+
+#include <rlx/ir/located.hpp>
+
+#include <string>
+
+namespace rlx::detail {
+
+void rethrow_within(std::string_view op, std::string_view part) {
+  const std::string where = "in its " + std::string(part), head = std::string(op) + ": " + where + ": ";
+  try {
+    throw;
+  } catch (const VerifyError& e) {
+    if (e.op() == op) throw;
+    // What a rule may refuse by contract stays such a refusal where the rule of an operator inside does.
+    const std::string rule = e.constraint() == part ? e.constraint() : where;
+    if (const auto* l = dynamic_cast<const LocatedVerifyError*>(&e))
+      throw LocatedVerifyError(std::string(op), rule, head + e.what(), l->site());
+    throw VerifyError(std::string(op), rule, head + e.what());
+  } catch (const ArgumentError& e) { throw VerifyError(std::string(op), where, head + e.what()); }
+}
+
+}  // namespace rlx::detail

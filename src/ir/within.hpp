@@ -1,0 +1,23 @@
+// What is refused inside of something that the user wrote is told as that something's.
+#pragma once
+#include <string_view>
+
+#include <rlx/ir/error.hpp>
+
+namespace rlx::detail {
+
+/// Rethrows the VerifyError or ArgumentError in flight as a VerifyError of `op`: its rule is "in its PART", its message
+/// "OP: in its PART: " and what was said, its site the same. One that names `op` already is rethrown as it is.
+[[noreturn]] void rethrow_within(std::string_view op, std::string_view part);
+
+/// f(), which emits what `part` of `op` consists of.
+template <class F>
+auto within(std::string_view op, std::string_view part, const F& f) {
+  try {
+    return f();
+  } catch (const VerifyError&) { rethrow_within(op, part); } catch (const ArgumentError&) {
+    rethrow_within(op, part);
+  }
+}
+
+}  // namespace rlx::detail
