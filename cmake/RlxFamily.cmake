@@ -71,6 +71,7 @@ std::span<const DeviceKernels* const> device_kernels() {
   set_target_properties(rlx_${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   target_link_libraries(rlx_${name} PUBLIC rlx PRIVATE ${libraries})
   target_include_directories(rlx_${name} PUBLIC $<BUILD_INTERFACE:${include}>)
+  rlx_defines_all(rlx_${name})
   add_library(rlx::${name} ALIAS rlx_${name})
 
   add_library(rlx_${name}_internals STATIC ${objects})

@@ -1,3 +1,11 @@
+# rlx_defines_all(<target>): a shared library that leaves a symbol to be found by chance in its user's process is refused by
+# the linker. Sanitizers leave their own.
+function(rlx_defines_all target)
+  if(NOT RLX_SANITIZE)
+    target_link_options(${target} PRIVATE LINKER:-z,defs)
+  endif()
+endfunction()
+
 # rlx_library(): librlx from the object libraries of all layers and backends, and rlx_internals, the same objects as a
 # static library for tests of what librlx hides.
 function(rlx_library)
@@ -24,5 +32,6 @@ function(rlx_library)
   endforeach()
   target_include_directories(rlx_internals PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
   target_compile_definitions(rlx_internals PUBLIC RLX_STATIC)
+  rlx_defines_all(rlx)
   add_library(rlx::rlx ALIAS rlx)
 endfunction()

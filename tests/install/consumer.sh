@@ -27,11 +27,16 @@ for example in "$source"/examples/*.cpp; do
 done
 
 # Somebody else's project: nothing of the source tree but the consumer's own files.
-cp "$source"/tests/install/{CMakeLists.txt,graph.cpp} "$work"
+cp "$source"/tests/install/{CMakeLists.txt,graph.cpp,beside_kokkos.cpp} "$work"
 cmake -S "$work" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_CXX_COMPILER="$compiler" -DEXAMPLES="$(IFS=";"; echo "${examples[*]}")" >"$work/configure.log" ||
   { cat "$work/configure.log" >&2; fail "find_package(rlx) failed"; }
 cmake --build "$work/build"
 "$work/build/graph"
+if [[ -x $work/build/beside_kokkos ]]; then
+  RLX_DEVICE=cpu "$work/build/beside_kokkos" || fail "a program with a Kokkos of its own fails"
+else
+  echo "consumer: left out beside_kokkos: no Kokkos library (Debian: libtrilinos-kokkos-dev)"
+fi
 cd "$work"
 "$work/prefix/bin/rlx" splat capture --random 100 -o "$work/made" --views 1 --size 16x16
 cp made/scene.ply scene.ply  # The examples find it where they run.

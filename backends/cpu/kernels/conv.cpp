@@ -1,7 +1,7 @@
 #include "conv.hpp"
 
+#include "../kokkos/host_pool.hpp"
 #include "../machine.hpp"
-#include "../thread_pool.hpp"
 #include "matmul.hpp"
 
 #include <rlx/ops/attributes.hpp>
@@ -94,7 +94,7 @@ MatmulProblem problem(const Convolution& c, DType t) {
 
 /// The input with zeros before, after and between its elements; negative padding leaves elements out.
 void pad(const Convolution& c, const std::byte* from, std::int64_t bytes, std::byte* to) {
-  struct Context {
+  struct Padding {
     const Convolution& c;
     const std::byte* from;
     std::int64_t bytes;  ///< Of the channels of one position.
@@ -126,15 +126,12 @@ void pad(const Convolution& c, const std::byte* from, std::int64_t bytes, std::b
       const bool holds = inside && at >= 0 && at < span && at % c.gap[d] == 0;
       rows(d + 1, source * c.in[d] + (holds ? at / c.gap[d] : 0), target * c.padded[d] + i, holds);
     }
-  } context{c, from, bytes, to};
-  parallel_for(
-      c.images * c.padded[0], 4, 0,
-      [](void* x, std::int64_t begin, std::int64_t end) {
-        const auto& p = *static_cast<const Context*>(x);
-        const std::int64_t rows = p.c.padded[0];
-        for (std::int64_t i = begin; i < end; ++i) p.row(0, i % rows, i / rows, i / rows, true);
-      },
-      &context);
+  };
+  const std::int64_t rows = c.padded[0];
+  Kokkos::parallel_for("cpu.conv.pad", Kokkos::RangePolicy<HostPool>(0, c.images * rows, Kokkos::ChunkSize(4)),
+                       [=, padding = Padding{c, from, bytes, to}](std::int64_t i) {
+                         padding.row(0, i % rows, i / rows, i / rows, true);
+                       });
 }
 
 std::int64_t padded_bytes(const Convolution& c, DType t) { return (byte_size(t, c.padded_elements()) + 63) / 64 * 64; }
@@ -181,17 +178,13 @@ void launch_conv(const LaunchCall& call) {
             problem(c, t), c.copies ? workspace : call.in[0].data, call.in[1].data, call.out[0].data,
             {.epilogue = c.groups == 1 ? call.epilogue : nullptr});
   if (c.groups == 1 || !call.epilogue) return;
-  struct Context {
-    const Epilogue& run;
-    std::int64_t features;
-  } context{*call.epilogue, c.features};
-  parallel_for(
-      c.m(), 256, 0,
-      [](void* x, std::int64_t begin, std::int64_t end) {
-        const auto& p = *static_cast<const Context*>(x);
-        p.run(begin * p.features, end * p.features);
-      },
-      &context);
+  constexpr std::int64_t block = 256;
+  Kokkos::parallel_for("cpu.conv.epilogue",
+                       Kokkos::RangePolicy<HostPool>(0, (c.m() + block - 1) / block, Kokkos::ChunkSize(1)),
+                       [&](std::int64_t i) {
+                         const std::int64_t begin = i * block, end = std::min(c.m(), begin + block);
+                         (*call.epilogue)(begin* c.features, end* c.features);
+                       });
 }
 
 }  // namespace rlx::cpu

@@ -1,6 +1,6 @@
 #include "matmul.hpp"
 
-#include "../thread_pool.hpp"
+#include "../kokkos/host_pool.hpp"
 #include "half_rows.hpp"
 #include "matmul_blocking.hpp"
 #include "matmul_made.hpp"
@@ -103,10 +103,19 @@ class Product {
 
   std::int64_t panels() const { return divided(n_, kernel_.nr); }
 
+  /// work(worker) for as many workers as have a task.
+  template <class F>
+  void on_workers(const char* name, std::int64_t tasks, const F& work) const {
+    Kokkos::parallel_for(name,
+                         Kokkos::RangePolicy<HostPool>(HostPool(threads_), 0, std::min<std::int64_t>(threads_, tasks),
+                                                       Kokkos::ChunkSize(1)),
+                         [&work](std::int64_t worker) { work(worker); });
+  }
+
   void pack() {
     const std::int64_t each = made_b_.used() ? made_columns / kernel_.nr : 8, tasks = divided(panels(), each);
     std::atomic<std::int64_t> next{0};
-    auto work = [&](std::int64_t worker) {
+    const auto work = [&](std::int64_t worker) {
       for (std::int64_t t; (t = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
         const std::int64_t j = t * each, first = n0_ + j * kernel_.nr,
                            count = std::min(each * kernel_.nr, n_ - j * kernel_.nr);
@@ -115,9 +124,7 @@ class Product {
         else pack_panels(kernel_, source(b_, p_.b_columns, first, count, p_.b_depth, b_runs_), to);
       }
     };
-    parallel_for(
-        std::min<std::int64_t>(threads_, tasks), 1, threads_,
-        [](void* f, std::int64_t begin, std::int64_t) { (*static_cast<decltype(work)*>(f))(begin); }, &work);
+    on_workers("cpu.matmul.pack", tasks, work);
   }
   void make_panels(std::int64_t first, std::int64_t count, std::byte* scratch, std::byte* to) const {
     if (!made_b_.along_depth()) {
@@ -149,7 +156,7 @@ class Product {
     // Columns of a block of rows that are still to come.
     std::vector<std::atomic<std::int64_t>> left(finishes ? static_cast<std::size_t>(rows) : 0);
     for (auto& l : left) l = columns;
-    auto work = [&](std::int64_t worker) {
+    const auto work = [&](std::int64_t worker) {
       for (std::int64_t t; (t = next.fetch_add(1, std::memory_order_relaxed)) < rows * columns;) {
         const std::int64_t r = t % rows, q = t / rows;
         block(worker, strips * r / rows, strips * (r + 1) / rows, panels() * q / columns, panels() * (q + 1) / columns);
@@ -158,9 +165,7 @@ class Product {
                        first_ + (m0_ + std::min(m_, strips * (r + 1) / rows * kernel_.mr)) * p_.n());
       }
     };
-    parallel_for(
-        std::min<std::int64_t>(threads_, rows * columns), 1, threads_,
-        [](void* f, std::int64_t begin, std::int64_t) { (*static_cast<decltype(work)*>(f))(begin); }, &work);
+    on_workers("cpu.matmul", rows * columns, work);
   }
 
   /// Strips [i0, i1) times panels [j0, j1).
@@ -289,13 +294,13 @@ void matmul(const Machine& machine, const MatmulProblem& p, const void* a, const
   }
   const std::int64_t bytes = blocking(kernel, p.in, p.out, p.m(), p.n(), p.k(), 1, kernels.makes()).bytes(),
                      grain = divided(p.batch(), batch_chunks);
-  auto chunk = [&](std::int64_t begin, std::int64_t end) {
-    Product product(kernel, p, work + begin / grain * bytes, 1, kernels);
-    for (std::int64_t q = begin; q < end; ++q) product.run(q, a, b, c);
-  };
-  parallel_for(
-      p.batch(), grain, threads,
-      [](void* f, std::int64_t begin, std::int64_t end) { (*static_cast<decltype(chunk)*>(f))(begin, end); }, &chunk);
+  Kokkos::parallel_for(
+      "cpu.matmul",
+      Kokkos::RangePolicy<HostPool>(HostPool(threads), 0, divided(p.batch(), grain), Kokkos::ChunkSize(1)),
+      [&](std::int64_t chunk) {
+        Product product(kernel, p, work + chunk * bytes, 1, kernels);
+        for (std::int64_t q = chunk * grain; q < std::min(p.batch(), (chunk + 1) * grain); ++q) product.run(q, a, b, c);
+      });
 }
 
 }  // namespace rlx::cpu

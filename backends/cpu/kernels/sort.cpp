@@ -1,6 +1,6 @@
 #include "sort.hpp"
 
-#include "../thread_pool.hpp"
+#include "../kokkos/host_pool.hpp"
 #include "sort_keys.hpp"
 #include "sort_records.hpp"
 
@@ -14,11 +14,11 @@ namespace {
 using ops::SortAttrs;
 using ops::TopKAttrs;
 
-/// Lines of a row-major shape along one dimension. Chunks of lines have a scratch each; long lines come one after the
-/// other and are shared among threads.
+/// Lines of a row-major shape along one dimension. Chunks of lines are teams, with scratch memory for a line; long
+/// lines come one after the other and are shared among threads.
 struct Lines {
   std::int64_t count = 1, length = 1, stride = 1;
-  std::int64_t scratch = 0, chunk = 1;  ///< Bytes a chunk, lines a chunk.
+  std::int64_t scratch = 0;  ///< Bytes of a line.
 
   Lines(const Shape& shape, int axis) {
     for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -28,49 +28,47 @@ struct Lines {
       if (static_cast<int>(d) > axis) stride *= n;
     }
     // Records there and back, and two permutations.
-    scratch = (length * (2 * static_cast<std::int64_t>(sizeof(WideRecord)) + 8) + 63) / 64 * 64;
-    constexpr std::int64_t most_scratch = 64 << 20, most_chunks = 64;
-    const std::int64_t chunks =
-        shared() ? 1 : std::clamp<std::int64_t>(most_scratch / std::max<std::int64_t>(1, scratch), 1, most_chunks);
-    chunk = std::max<std::int64_t>(1, (count + chunks - 1) / chunks);
+    scratch = HostPool::scratch_of_thread(length * (2 * static_cast<std::int64_t>(sizeof(WideRecord)) + 8));
   }
   bool shared() const { return length >= long_line; }
-  std::int64_t chunks() const { return (count + chunk - 1) / chunk; }
-  std::int64_t workspace() const { return chunks() * scratch + 64; }
+  /// Of as many threads as there are, or fewer where lines are so long that it would be much.
+  std::int64_t workspace() const {
+    constexpr std::int64_t most = 64 << 20;
+    const std::int64_t lines = shared() ? 1 : most / std::max<std::int64_t>(1, scratch);
+    return std::clamp<std::int64_t>(lines, 1, std::min<std::int64_t>(default_threads(), count + 1)) * scratch + 64;
+  }
   /// Element 0 of a line; the next one is `stride` elements further.
   std::int64_t first(std::int64_t line) const { return line / stride * stride * length + line % stride; }
 
-  /// f(line, scratch of its chunk)
+  /// f(line, scratch); `together`: on threads where lines are short.
   template <class F>
-  void each(void* workspace, F f) const {
-    auto* memory = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(workspace) + 63) / 64 * 64);
-    if (shared()) {
+  void each(const BufferView& workspace, bool together, F f) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(workspace.data), first = (address + 63) / 64 * 64;
+    auto* const memory = reinterpret_cast<std::byte*>(first);
+    if (shared() || !together) {
       for (std::int64_t i = 0; i < count; ++i) f(i, memory);
       return;
     }
-    struct Context {
-      const Lines& lines;
-      std::byte* memory;
-      F& f;
-    } c{*this, memory, f};
-    parallel_for(
-        count, chunk, 0,
-        [](void* p, std::int64_t begin, std::int64_t end) {
-          const auto& k = *static_cast<const Context*>(p);
-          for (std::int64_t i = begin; i < end; ++i) k.f(i, k.memory + begin / k.lines.chunk * k.lines.scratch);
-        },
-        &c);
+    constexpr std::int64_t most_chunks = 64;
+    const std::int64_t chunk = std::max<std::int64_t>(1, (count + most_chunks - 1) / most_chunks),
+                       room = workspace.type.numel().constant() - static_cast<std::int64_t>(first - address);
+    Kokkos::parallel_for("cpu.sort", team_policy(HostPool(memory, room), (count + chunk - 1) / chunk, scratch),
+                         [&](const HostTeam& team) {
+                           auto* const mine = static_cast<std::byte*>(team.team_scratch(0).get_shmem(scratch));
+                           const std::int64_t begin = team.league_rank() * chunk;
+                           for (std::int64_t i = begin; i < std::min(count, begin + chunk); ++i) f(i, mine);
+                         });
   }
 };
 
-/// f(begin, end) over the elements of one line, on threads if the line is shared among them.
+/// f(i) for the elements of one line, on threads if the line is shared among them.
 template <class F>
 void over_line(const Lines& lines, F f) {
-  constexpr std::int64_t grain = 1 << 15;
-  if (!lines.shared()) return f(0, lines.length);
-  parallel_for(
-      lines.length, grain, 0, [](void* p, std::int64_t begin, std::int64_t end) { (*static_cast<F*>(p))(begin, end); },
-      &f);
+  if (!lines.shared())
+    for (std::int64_t i = 0; i < lines.length; ++i) f(i);
+  else
+    Kokkos::parallel_for("cpu.sort.line", Kokkos::RangePolicy<HostPool>(0, lines.length, Kokkos::ChunkSize(1 << 15)),
+                         f);
 }
 
 /// Records of a line's elements in the order of `order` (null: as they are).
@@ -78,10 +76,9 @@ template <class Record>
 void fill(const Lines& lines, const SortKeys& keys, const void* data, std::int64_t first, const std::uint32_t* order,
           Record* to) {
   with_width(keys.bits(), [&]<int width>() {
-    over_line(lines, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i)
-        to[i] = Record(keys.key(element_bits<width>(data, first + (order ? order[i] : i) * lines.stride)),
-                       static_cast<std::uint32_t>(i));
+    over_line(lines, [&](std::int64_t i) {
+      to[i] = Record(keys.key(element_bits<width>(data, first + (order ? order[i] : i) * lines.stride)),
+                     static_cast<std::uint32_t>(i));
     });
   });
 }
@@ -95,11 +92,9 @@ void with_record(int bits, F f) {
 /// to[first + i * stride] = from[first + order[i] * stride]
 void permute(const Lines& lines, DType t, const void* from, void* to, std::int64_t first, const std::uint32_t* order) {
   const auto move = [&]<class T>(T) {
-    over_line(lines, [&](std::int64_t begin, std::int64_t end) {
-      const T* x = static_cast<const T*>(from) + first;
-      T* y = static_cast<T*>(to) + first;
-      for (std::int64_t i = begin; i < end; ++i) y[i * lines.stride] = x[order[i] * lines.stride];
-    });
+    const T* x = static_cast<const T*>(from) + first;
+    T* y = static_cast<T*>(to) + first;
+    over_line(lines, [=, stride = lines.stride](std::int64_t i) { y[i * stride] = x[order[i] * stride]; });
   };
   struct Sixteen {
     std::uint64_t parts[2];
@@ -165,10 +160,8 @@ void launch_sort(const LaunchCall& call) {
         fill(lines, keys, call.in[at].data, first, ordered ? order : nullptr, records);
         if (lines.shared()) sort_records_on_threads(records, records + n, n, keys.bits());
         else sort_records(records, records + n, n, keys.bits());
-        over_line(lines, [&](std::int64_t begin, std::int64_t end) {
-          for (std::int64_t i = begin; i < end; ++i)
-            next[i] = ordered ? order[records[i].position()] : records[i].position();
-        });
+        over_line(lines,
+                  [=](std::int64_t i) { next[i] = ordered ? order[records[i].position()] : records[i].position(); });
       });
       std::swap(order, next);
     }
@@ -177,9 +170,7 @@ void launch_sort(const LaunchCall& call) {
   };
   const bool nibbles =
       std::any_of(call.in.begin(), call.in.end(), [](const BufferView& v) { return bit_width(v.type.dtype) < 8; });
-  if (!nibbles) return lines.each(call.workspace.data, run);
-  for (std::int64_t i = 0; i < lines.count; ++i)
-    run(i, reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(call.workspace.data) + 63) / 64 * 64));
+  lines.each(call.workspace, !nibbles, run);
 }
 
 Answer accepts_top_k(const Instance& i) {
@@ -198,7 +189,7 @@ void launch_top_k(const LaunchCall& call) {
   const std::int64_t n = lines.length;
   if (k == 0 || n == 0 || lines.count == 0) return;
   const SortKeys keys(type.dtype, true, true);
-  lines.each(call.workspace.data, [&](std::int64_t line, std::byte* scratch) {
+  lines.each(call.workspace, true, [&](std::int64_t line, std::byte* scratch) {
     with_record(keys.bits(), [&]<class Record>() {
       auto* records = reinterpret_cast<Record*>(scratch);
       fill(lines, keys, call.in[0].data, line * n, nullptr, records);

@@ -1,6 +1,6 @@
 // Sorts of (key, position) records. No two are equal, so every way of sorting gives the one order, which is stable.
 #pragma once
-#include "../thread_pool.hpp"
+#include "../kokkos/host_pool.hpp"
 
 #include <algorithm>
 #include <compare>
@@ -53,27 +53,19 @@ constexpr std::int64_t long_line = 1 << 17;  ///< From here a line is shared amo
 /// The same order, by runs sorted on their own and merged pairwise, each merge cut into pieces.
 template <class Record>
 void sort_records_on_threads(Record* x, Record* other, std::int64_t n, int bits) {
-  constexpr std::int64_t run = 1 << 16, piece = 1 << 15;
-  struct Context {
-    Record *from, *to;
-    std::int64_t n, width;
-    int bits;
-  } c{x, other, n, run, bits};
-  parallel_for(
-      n, run, 0,
-      [](void* p, std::int64_t begin, std::int64_t end) {
-        const auto& k = *static_cast<const Context*>(p);
-        sort_records(k.from + begin, k.to + begin, end - begin, k.bits);
-      },
-      &c);
-  for (; c.width < n; c.width *= 2, std::swap(c.from, c.to))
-    parallel_for(
-        n, piece, 0,
-        [](void* p, std::int64_t begin, std::int64_t end) {  // pieces divide runs
-          const auto& k = *static_cast<const Context*>(p);
-          const std::int64_t low = begin / (2 * k.width) * (2 * k.width), middle = std::min(k.n, low + k.width),
-                             high = std::min(k.n, low + 2 * k.width);
-          const Record *a = k.from + low, *b = k.from + middle;
+  constexpr std::int64_t run = 1 << 16, piece = 1 << 15;  // Pieces divide runs.
+  using Range = Kokkos::RangePolicy<HostPool>;
+  Record *from = x, *to = other;
+  Kokkos::parallel_for("cpu.sort.runs", Range(0, (n + run - 1) / run, Kokkos::ChunkSize(1)), [=](std::int64_t r) {
+    sort_records(from + r * run, to + r * run, std::min(run, n - r * run), bits);
+  });
+  for (std::int64_t width = run; width < n; width *= 2, std::swap(from, to))
+    Kokkos::parallel_for(
+        "cpu.sort.merge", Range(0, (n + piece - 1) / piece, Kokkos::ChunkSize(1)), [=](std::int64_t p) {
+          const std::int64_t begin = p * piece, end = std::min(n, begin + piece);
+          const std::int64_t low = begin / (2 * width) * (2 * width), middle = std::min(n, low + width),
+                             high = std::min(n, low + 2 * width);
+          const Record *a = from + low, *b = from + middle;
           const std::int64_t a_size = middle - low, b_size = high - middle;
           // How many of the first `count` merged records come from a.
           const auto from_a = [&](std::int64_t count) {
@@ -86,10 +78,9 @@ void sort_records_on_threads(Record* x, Record* other, std::int64_t n, int bits)
             return least;
           };
           const std::int64_t i0 = from_a(begin - low), i1 = from_a(end - low);
-          std::merge(a + i0, a + i1, b + (begin - low - i0), b + (end - low - i1), k.to + begin);
-        },
-        &c);
-  if (c.from != x) std::memcpy(static_cast<void*>(x), c.from, static_cast<std::size_t>(n) * sizeof(Record));
+          std::merge(a + i0, a + i1, b + (begin - low - i0), b + (end - low - i1), to + begin);
+        });
+  if (from != x) std::memcpy(static_cast<void*>(x), from, static_cast<std::size_t>(n) * sizeof(Record));
 }
 
 }  // namespace rlx::cpu

@@ -2,7 +2,7 @@
 
 #include <rlx/splat/attributes.hpp>
 
-#include "backends/cpu/thread_pool.hpp"
+#include "blocks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -87,10 +87,22 @@ class Tree {
   std::uint8_t* axis_;
 };
 
-/// Points a chunk of the pool, and what each needs for its neighbours.
+/// Points of a team, which has room for the neighbours of one.
 constexpr std::int64_t grain = 512;
-std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
-std::int64_t chunks_of(std::int64_t n) { return (n + grain - 1) / grain; }
+
+/// Where the axes lie in the workspace, behind the points, and the memory of the teams behind them.
+template <class T>
+std::int64_t points_bytes(std::int64_t n) {
+  return aligned(n * static_cast<std::int64_t>(sizeof(Place<T>)));
+}
+template <class T>
+std::int64_t nearest_bytes(std::int64_t k) {
+  return k * static_cast<std::int64_t>(sizeof(T));
+}
+template <class T>
+std::int64_t workspace_bytes(std::int64_t n, std::int64_t k) {
+  return points_bytes<T>(n) + aligned(n) + HostPool::planned_scratch(nearest_bytes<T>(k));
+}
 
 template <class T>
 void run(const LaunchCall& c) {
@@ -98,40 +110,40 @@ void run(const LaunchCall& c) {
   const auto* in = static_cast<const T*>(c.in[0].data);
   auto* out = static_cast<T*>(c.out[0].data);
   auto* memory = static_cast<std::byte*>(c.workspace.data);
-  auto* points = reinterpret_cast<Place<T>*>(memory);
-  auto* nearest = reinterpret_cast<T*>(memory + aligned(n * static_cast<std::int64_t>(sizeof(Place<T>))));
-  auto* axis = reinterpret_cast<std::uint8_t*>(nearest + chunks_of(n) * k);
+  const HostView<Place<T>*> points(reinterpret_cast<Place<T>*>(memory), n);
+  auto* axis = reinterpret_cast<std::uint8_t*>(memory + points_bytes<T>(n));
+  const std::int64_t used = points_bytes<T>(n) + aligned(n);
   // What is not finite is infinitely far from all.
   std::int64_t count = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const T* p = in + 3 * i;
-    out[i] = std::numeric_limits<T>::infinity();
-    if (std::isfinite(p[0]) && std::isfinite(p[1]) && std::isfinite(p[2]))
-      points[count++] = {{p[0], p[1], p[2]}, static_cast<std::int32_t>(i)};
-  }
-  struct Work {
-    Tree<T> tree;
-    const Place<T>* points;
-    T *nearest, *out;
-    std::int64_t count, k;
-  } work{Tree<T>(points, axis, count), points, nearest, out, count, k};
-  rlx::cpu::parallel_for(
-      count, grain, 0,
-      [](void* context, std::int64_t begin, std::int64_t end) {
-        const auto& w = *static_cast<const Work*>(context);
-        for (std::int64_t i = begin; i < end; ++i)
-          w.out[w.points[i].index] = w.tree.mean(w.count, i, w.nearest + begin / grain * w.k, w.k);
+  Kokkos::parallel_scan(
+      "splat.knn.finite", Range(0, n, Kokkos::ChunkSize(1 << 13)),
+      [=](std::int64_t i, std::int64_t& at, bool last) {
+        const T* p = in + 3 * i;
+        const bool finite = std::isfinite(p[0]) && std::isfinite(p[1]) && std::isfinite(p[2]);
+        if (last) {
+          out[i] = std::numeric_limits<T>::infinity();
+          if (finite) points(at) = {{p[0], p[1], p[2]}, static_cast<std::int32_t>(i)};
+        }
+        at += finite;
       },
-      &work);
+      count);
+  const Tree<T> tree(points.data(), axis, count);
+  const HostPool pool(memory + used, c.workspace.type.numel().constant() - used);
+  Kokkos::parallel_for("splat.knn", team_policy(pool, (count + grain - 1) / grain, nearest_bytes<T>(k)),
+                       [&](const HostTeam& team) {
+                         auto* const nearest = static_cast<T*>(team.team_scratch(0).get_shmem(nearest_bytes<T>(k)));
+                         const std::int64_t begin = team.league_rank() * grain;
+                         for (std::int64_t i = begin; i < std::min(count, begin + grain); ++i)
+                           out[points(i).index] = tree.mean(count, i, nearest, k);
+                       });
 }
 
 }  // namespace
 
 std::int64_t knn_workspace(const Instance& i) {
   const TensorType& t = i.signature.tensor(0);
-  const std::int64_t n = t.dim(0).constant(), wide = t.dtype == DType::f64;
-  return aligned(n * static_cast<std::int64_t>(wide ? sizeof(Place<double>) : sizeof(Place<float>))) +
-         chunks_of(n) * i.attrs->as<KnnAttrs>().k * (wide ? 8 : 4) + n;
+  const std::int64_t n = t.dim(0).constant(), k = i.attrs->as<KnnAttrs>().k;
+  return t.dtype == DType::f64 ? workspace_bytes<double>(n, k) : workspace_bytes<float>(n, k);
 }
 
 void launch_knn(const LaunchCall& c) {

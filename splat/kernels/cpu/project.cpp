@@ -3,7 +3,7 @@
 #include <rlx/ir/op.hpp>
 #include <rlx/splat/attributes.hpp>
 
-#include "in_parallel.hpp"
+#include "blocks.hpp"
 #include "instruction_level.hpp"
 #include "project_arrays.hpp"
 #include "splat/ops/common.hpp"
@@ -88,7 +88,8 @@ void launch_project(const LaunchCall& c) {
     for (const BufferView& v : c.out) std::fill_n(project_data<std::int32_t>(v), v.type.numel().constant(), 0);
   const ProjectResults r{project_data<std::int32_t>(c.out[0]), project_data<float>(c.out[1]),
                          project_data<float>(c.out[2]), project_data<float>(c.out[3]), project_data<float>(c.out[4])};
-  in_blocks(a.n, [&](std::int64_t, std::int64_t begin, std::int64_t end) { k.forward(a, begin, end, r); });
+  for_blocks("splat.project", a.n,
+             [&](std::int64_t, std::int64_t begin, std::int64_t end) { k.forward(a, begin, end, r); });
 }
 
 std::int64_t project_gradient_workspace(const Instance& i) {
@@ -101,17 +102,19 @@ void launch_project_gradient(const LaunchCall& c) {
   const ProjectCotangents cotangents{project_data<const float>(c.in[4]), project_data<const float>(c.in[5]),
                                      project_data<const float>(c.in[6]), project_data<const float>(c.in[7])};
   const ProjectGradients to{project_data<float>(c.out[0]), project_data<float>(c.out[1])};
-  auto* const sums = reinterpret_cast<float*>(static_cast<std::byte*>(c.workspace.data) + cameras_bytes(c.instance));
-  const std::int64_t entries = a.views * view_entries;
-  in_blocks(a.n, [&](std::int64_t block, std::int64_t begin, std::int64_t end) {
-    k.gradient(a, cotangents, begin, end, to, sums + block * entries);
+  const HostView<float***> sums(
+      reinterpret_cast<float*>(static_cast<std::byte*>(c.workspace.data) + cameras_bytes(c.instance)), blocks_of(a.n),
+      a.views, view_entries);
+  for_blocks("splat.project_gradient", a.n, [&](std::int64_t block, std::int64_t begin, std::int64_t end) {
+    k.gradient(a, cotangents, begin, end, to, &sums(block, 0, 0));
   });
   std::fill_n(project_data<float>(c.out[2]), c.out[2].type.numel().constant(), 0.0f);
-  for (std::int64_t e = 0; e < entries; ++e) {
-    double total = 0;  // In the order of the blocks.
-    for (std::int64_t block = 0; block < blocks_of(a.n); ++block) total += sums[block * entries + e];
-    project_data<float>(c.out[2])[16 * a.images[e / view_entries] + e % view_entries] = static_cast<float>(total);
-  }
+  for (std::int64_t view = 0; view < a.views; ++view)
+    for (std::int64_t e = 0; e < view_entries; ++e) {
+      double total = 0;  // In the order of the blocks.
+      for (std::int64_t block = 0; block < blocks_of(a.n); ++block) total += sums(block, view, e);
+      project_data<float>(c.out[2])[16 * a.images[view] + e] = static_cast<float>(total);
+    }
 }
 
 }  // namespace rlx::splat::cpu

@@ -4,7 +4,7 @@
 #include <rlx/ir/op.hpp>
 #include <rlx/splat/attributes.hpp>
 
-#include "in_parallel.hpp"
+#include "blocks.hpp"
 #include "instruction_level.hpp"
 #include "rasterize_tile.hpp"
 
@@ -28,8 +28,7 @@ std::int64_t dim(const Type& t, int axis) { return std::get<TensorType>(t).dim(a
 
 std::int64_t tile_scratch(const Instance& i) {
   const auto& a = i.attrs->as<RasterizeAttrs>();
-  const std::int64_t bytes = RLX_OF_LEVEL(raster, i).scratch_bytes(a.tile, dim(i.signature.types[features], 2));
-  return aligned(bytes);
+  return RLX_OF_LEVEL(raster, i).scratch_bytes(a.tile, dim(i.signature.types[features], 2));
 }
 /// The gradient has a row for each entry of some lists at a time, at most so many.
 constexpr std::int64_t most_rows = std::int64_t{1} << 17;
@@ -106,7 +105,8 @@ class Sums {
   template <class F>
   void ranges(F f) const {
     const std::int64_t count = rlx::cpu::default_threads(), n = scene_.gaussians;
-    each(count, nullptr, 0, 0, [&](std::int64_t i, std::byte*) { f(n * i / count, n * (i + 1) / count); });
+    Kokkos::parallel_for("splat.rasterize_gradient.sums", Range(0, count, Kokkos::ChunkSize(1)),
+                         [=](std::int64_t i) { f(n * i / count, n * (i + 1) / count); });
   }
   const RasterScene& scene_;
   std::array<Part, 5> parts_;
@@ -114,7 +114,7 @@ class Sums {
 
 }  // namespace
 
-std::int64_t rasterize_workspace(const Instance& i) { return rlx::cpu::default_threads() * tile_scratch(i); }
+std::int64_t rasterize_workspace(const Instance& i) { return HostPool::planned_scratch(tile_scratch(i)); }
 std::int64_t rasterize_gradient_workspace(const Instance& i) {
   return row_bytes(i) + end_bytes(i) + rasterize_workspace(i);
 }
@@ -125,8 +125,10 @@ void launch_rasterize(const LaunchCall& c) {
   const RasterImages out{static_cast<float*>(c.out[0].data), static_cast<float*>(c.out[1].data),
                          static_cast<std::int32_t*>(c.out[2].data)};
   const std::int64_t tiles = c.in[offsets].type.dim(0).constant() - 1, bytes = tile_scratch(c.instance);
-  each(tiles, static_cast<std::byte*>(c.workspace.data), bytes, c.workspace.type.numel().constant(),
-       [&](std::int64_t tile, std::byte* scratch) { k.forward(s, out, tile, scratch); });
+  const HostPool pool(c.workspace.data, c.workspace.type.numel().constant());
+  Kokkos::parallel_for("splat.rasterize", team_policy(pool, tiles, bytes), [&](const HostTeam& team) {
+    k.forward(s, out, team.league_rank(), team.team_scratch(0).get_shmem(bytes));
+  });
 }
 
 // Tiles are taken in order, as many at a time as have rows; of a list that is longer, its end first. How many threads
@@ -138,7 +140,7 @@ void launch_rasterize_gradient(const LaunchCall& c) {
   const std::int64_t used_bytes = row_bytes(c.instance) + end_bytes(c.instance), bytes = tile_scratch(c.instance);
   auto* const rows = reinterpret_cast<float*>(workspace);
   auto* const ends = reinterpret_cast<std::int64_t*>(workspace + row_bytes(c.instance));
-  auto* const scratch = workspace + used_bytes;
+  const HostPool pool(workspace + used_bytes, c.workspace.type.numel().constant() - used_bytes);
   const RasterCotangents given{in<float>(c, transmittance), in<std::int32_t>(c, used), in<float>(c, image),
                                in<float>(c, through)};
   const Sums sums(s, c);
@@ -150,15 +152,18 @@ void launch_rasterize_gradient(const LaunchCall& c) {
     if (next > tile) {
       const RasterRows out{rows, begin, s.offsets[next]};
       if (out.begin == out.end) continue;
-      each(next - tile, scratch, bytes, c.workspace.type.numel().constant() - used_bytes,
-           [&](std::int64_t i, std::byte* mine) { ends[i] = k.backward(s, given, out, tile + i, mine); });
+      Kokkos::parallel_for("splat.rasterize_gradient", team_policy(pool, next - tile, bytes),
+                           [&](const HostTeam& team) {
+                             const std::int64_t i = team.league_rank();
+                             ends[i] = k.backward(s, given, out, tile + i, team.team_scratch(0).get_shmem(bytes));
+                           });
       sums.add(out, tile, {ends, static_cast<std::size_t>(next - tile)});
       continue;
     }
     next = tile + 1;
     for (std::int64_t end = s.offsets[next]; end > begin; end -= most) {
       const RasterRows out{rows, std::max(begin, end - most), end};
-      ends[0] = k.backward(s, given, out, tile, scratch);
+      ends[0] = k.backward(s, given, out, tile, pool.scratch());
       sums.add(out, tile, {ends, 1});
     }
   }

@@ -4,7 +4,7 @@
 #include <rlx/ir/op.hpp>
 #include <rlx/splat/attributes.hpp>
 
-#include "in_parallel.hpp"
+#include "blocks.hpp"
 #include "instruction_level.hpp"
 #include "sh_arrays.hpp"
 
@@ -30,7 +30,8 @@ void launch_sh_color(const LaunchCall& c) {
   const ShArrays a = sh_arrays_of(c);
   const ShKernels& k = RLX_OF_LEVEL(sh, c.instance);
   auto* const colours = static_cast<float*>(c.out[0].data);
-  in_blocks(a.n, [&](std::int64_t, std::int64_t begin, std::int64_t end) { k.colours(a, begin, end, colours); });
+  for_blocks("splat.sh_color", a.n,
+             [&](std::int64_t, std::int64_t begin, std::int64_t end) { k.colours(a, begin, end, colours); });
 }
 
 void launch_sh_color_gradient(const LaunchCall& c) {
@@ -39,7 +40,7 @@ void launch_sh_color_gradient(const LaunchCall& c) {
   const auto* cotangent = static_cast<const float*>(c.in[2].data);
   auto *const to_directions = static_cast<float*>(c.out[0].data), *const to_coefficients =
                                                                       static_cast<float*>(c.out[1].data);
-  in_blocks(a.n, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+  for_blocks("splat.sh_color_gradient", a.n, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
     k.gradient(a, cotangent, begin, end, to_directions, to_coefficients);
   });
 }

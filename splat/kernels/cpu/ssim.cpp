@@ -3,7 +3,7 @@
 #include <rlx/ir/op.hpp>
 #include <rlx/splat/attributes.hpp>
 
-#include "in_parallel.hpp"
+#include "blocks.hpp"
 #include "instruction_level.hpp"
 #include "splat/ops/similarity.hpp"
 #include "ssim_window.hpp"
@@ -50,35 +50,42 @@ struct Pairs {
   std::int64_t fields_bytes() const { return aligned(3 * images.rows * images.row_floats * 4); }
 };
 
-std::int64_t thread_bytes(const SsimKernels& k, const Pairs& p) { return aligned(k.scratch_bytes(p.images)); }
+/// The memory of the threads, behind what a kernel keeps in its workspace.
+HostPool pool_of(const LaunchCall& c, std::int64_t used) {
+  return {static_cast<std::byte*>(c.workspace.data) + used, c.workspace.type.numel().constant() - used};
+}
 
 /// f(begin, end, scratch) for bands of rows. Each begins with the rows of a window, so that they are not too low.
 template <class F>
-void bands(const LaunchCall& c, std::int64_t rows, std::int64_t used, std::int64_t bytes, F f) {
+void bands(const std::string& name, const HostPool& pool, std::int64_t rows, std::int64_t bytes, F f) {
   const std::int64_t count = std::clamp<std::int64_t>(rows / 32, 1, 4 * rlx::cpu::default_threads());
-  each(count, static_cast<std::byte*>(c.workspace.data) + used, bytes, c.workspace.type.numel().constant() - used,
-       [&](std::int64_t i, std::byte* scratch) { f(rows * i / count, rows * (i + 1) / count, scratch); });
+  Kokkos::parallel_for(name, team_policy(pool, count, bytes), [=](const HostTeam& team) {
+    const std::int64_t band = team.league_rank();
+    f(rows * band / count, rows * (band + 1) / count, team.team_scratch(0).get_shmem(bytes));
+  });
 }
 
 }  // namespace
 
 std::int64_t ssim_workspace(const Instance& i) {
   const Pairs p(i);
-  return p.sums_bytes() + rlx::cpu::default_threads() * thread_bytes(RLX_OF_LEVEL(ssim, i), p);
+  return p.sums_bytes() + HostPool::planned_scratch(RLX_OF_LEVEL(ssim, i).scratch_bytes(p.images));
 }
 std::int64_t ssim_gradient_workspace(const Instance& i) {
   const Pairs p(i);
-  return p.fields_bytes() + rlx::cpu::default_threads() * thread_bytes(RLX_OF_LEVEL(ssim, i), p);
+  return p.fields_bytes() + HostPool::planned_scratch(RLX_OF_LEVEL(ssim, i).scratch_bytes(p.images));
 }
 
 void launch_ssim(const LaunchCall& c) {
   const Pairs p(c.instance);
   const SsimKernels& k = RLX_OF_LEVEL(ssim, c.instance);
+  const HostPool pool = pool_of(c, p.sums_bytes());
+  const std::int64_t bytes = k.scratch_bytes(p.images);
   auto* const sums = static_cast<float*>(c.workspace.data);
   for (std::int64_t pair = 0; pair < p.count; ++pair) {
     const SsimImages s = p.at(c, pair);
-    bands(c, s.rows, p.sums_bytes(), thread_bytes(k, p),
-          [&](std::int64_t begin, std::int64_t end, std::byte* mine) { k.similarity(s, begin, end, sums, mine); });
+    bands("splat.ssim", pool, s.rows, bytes,
+          [&](std::int64_t begin, std::int64_t end, void* mine) { k.similarity(s, begin, end, sums, mine); });
     double total = 0;  // In the order of the rows.
     for (std::int64_t row = 0; row < s.rows; ++row) total += sums[row];
     static_cast<float*>(c.out[0].data)[pair] = static_cast<float>(total / p.pixels());
@@ -88,16 +95,17 @@ void launch_ssim(const LaunchCall& c) {
 void launch_ssim_gradient(const LaunchCall& c) {
   const Pairs p(c.instance);
   const SsimKernels& k = RLX_OF_LEVEL(ssim, c.instance);
+  const HostPool pool = pool_of(c, p.fields_bytes());
+  const std::int64_t bytes = k.scratch_bytes(p.images);
   auto* const fields = static_cast<float*>(c.workspace.data);
   for (std::int64_t pair = 0; pair < p.count; ++pair) {
     const SsimImages s = p.at(c, pair);
     const auto share = static_cast<float>(static_cast<const float*>(c.in[2].data)[pair] / p.pixels());
     float* const out = static_cast<float*>(c.out[0].data) + pair * p.floats;
-    bands(c, s.rows, p.fields_bytes(), thread_bytes(k, p), [&](std::int64_t begin, std::int64_t end, std::byte* mine) {
-      k.derivatives(s, share, begin, end, fields, mine);
-    });
-    bands(c, s.height, p.fields_bytes(), thread_bytes(k, p),
-          [&](std::int64_t begin, std::int64_t end, std::byte* mine) { k.gradient(s, fields, begin, end, out, mine); });
+    bands("splat.ssim_derivatives", pool, s.rows, bytes,
+          [&](std::int64_t begin, std::int64_t end, void* mine) { k.derivatives(s, share, begin, end, fields, mine); });
+    bands("splat.ssim_gradient", pool, s.height, bytes,
+          [&](std::int64_t begin, std::int64_t end, void* mine) { k.gradient(s, fields, begin, end, out, mine); });
   }
 }
 

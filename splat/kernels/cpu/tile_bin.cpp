@@ -4,7 +4,7 @@
 #include <rlx/ir/error.hpp>
 #include <rlx/splat/attributes.hpp>
 
-#include "in_parallel.hpp"
+#include "blocks.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -44,38 +44,59 @@ auto depth_in_order(T depth) {
 constexpr std::int64_t byte_values = 256;
 constexpr std::int64_t least_part = 4096;  ///< Gaussians that are worth a part.
 
-/// What a part of the boxes has.
-struct alignas(64) PartOfBoxes {
-  std::int64_t seen = 0, entries = 0, wrong = -1;  ///< wrong: the first box that is not within the tiles.
+/// What is known of some boxes together.
+struct BoxesFound {
+  std::int64_t entries = 0, wrong = -1;  ///< wrong: the first box that is not within the tiles.
+  BoxesFound& operator+=(const BoxesFound& later) {
+    entries += later.entries;
+    if (wrong < 0) wrong = later.wrong;
+    return *this;
+  }
 };
 
 /// f(part, begin, end) for `parts` parts of [0, count).
 template <class F>
-void in_parts(std::int64_t count, std::int64_t parts, const F& f) {
-  in_parallel(parts, [&](std::int64_t part) { f(part, count * part / parts, count * (part + 1) / parts); });
+void in_parts(const std::string& name, std::int64_t count, std::int64_t parts, const F& f) {
+  Kokkos::parallel_for(name, Range(0, parts, Kokkos::ChunkSize(1)),
+                       [&](std::int64_t part) { f(part, count * part / parts, count * (part + 1) / parts); });
 }
 
-/// Counts [parts, bins] to where the first of each goes: by bin, then by part, from `first` on.
-void to_places(std::int32_t* counts, std::int64_t parts, std::int64_t bins, std::int32_t first) {
-  for (std::int64_t bin = 0; bin < bins; ++bin)
-    for (std::int64_t part = 0; part < parts; ++part) first += std::exchange(counts[part * bins + bin], first);
+/// How many of each part go to each bin, [parts, bins], and then where the next of them goes.
+using Counts = HostView<std::int32_t**>;
+
+/// Counts to where the first of each goes: by bin, then by part, from `first` on. Gives where the last bin ends.
+std::int32_t to_places(const Counts& counts, std::int32_t first) {
+  const auto parts = static_cast<std::int64_t>(counts.extent(0)), bins = static_cast<std::int64_t>(counts.extent(1));
+  std::int32_t total = 0;
+  Kokkos::parallel_scan(
+      "splat.tile_bin.places", Range(0, bins, Kokkos::ChunkSize(1 << 13)),
+      [&](std::int64_t bin, std::int32_t& at, bool last) {
+        for (std::int64_t part = 0; part < parts; ++part) {
+          const std::int32_t count = counts(part, bin);
+          if (last) counts(part, bin) = first + at;
+          at += count;
+        }
+      },
+      total);
+  return first + total;
 }
 
-/// Stable, by the bytes of the depth; counts is [parts, 256]. Returns which of the two buffers has the result.
+/// Stable, by the bytes of the depth. Returns which of the two buffers has the result.
 template <class K>
-K* radix_sorted(K* keys, K* other, std::int64_t n, std::int32_t* counts, std::int64_t parts) {
+K* radix_sorted(K* keys, K* other, std::int64_t n, std::int32_t* memory, std::int64_t parts) {
+  const Counts counts(memory, parts, byte_values);
   for (std::size_t shift = 0; shift < 8 * sizeof keys->depth; shift += 8) {
     const auto byte = [shift](const K& k) { return static_cast<std::int64_t>(k.depth >> shift & 255); };
-    in_parts(n, parts, [&](std::int64_t part, std::int64_t begin, std::int64_t end) {
-      std::int32_t* mine = std::fill_n(counts + part * byte_values, byte_values, 0) - byte_values;
+    in_parts("splat.tile_bin.count", n, parts, [&](std::int64_t part, std::int64_t begin, std::int64_t end) {
+      std::int32_t* mine = std::fill_n(&counts(part, 0), byte_values, 0) - byte_values;
       for (std::int64_t i = begin; i < end; ++i) ++mine[byte(keys[i])];
     });
     std::int64_t alike = 0;
-    for (std::int64_t part = 0; part < parts && n > 0; ++part) alike += counts[part * byte_values + byte(keys[0])];
+    for (std::int64_t part = 0; part < parts && n > 0; ++part) alike += counts(part, byte(keys[0]));
     if (alike == n) continue;
-    to_places(counts, parts, byte_values, 0);
-    in_parts(n, parts, [&](std::int64_t part, std::int64_t begin, std::int64_t end) {
-      std::int32_t* at = counts + part * byte_values;
+    to_places(counts, 0);
+    in_parts("splat.tile_bin.sort", n, parts, [&](std::int64_t part, std::int64_t begin, std::int64_t end) {
+      std::int32_t* at = &counts(part, 0);
       for (std::int64_t i = begin; i < end; ++i) other[at[byte(keys[i])]++] = keys[i];
     });
     std::swap(keys, other);
@@ -97,7 +118,7 @@ struct TileBins {
   }
 };
 
-/// What the memory of a call is: two lists of keys, then of each part what it found and its counts. Several parts a
+/// What the memory of a call is: two lists of keys, then the counts of each part. Several parts a
 /// thread, since near Gaussians have more entries; few where counts of many tiles would take much memory.
 struct TileBinMemory {
   std::int64_t keys, part, counts, most_parts;
@@ -105,7 +126,7 @@ struct TileBinMemory {
       : keys(aligned(2 * b.gaussians * key_bytes)),
         counts(std::max(byte_values, b.tiles())),
         most_parts(std::clamp<std::int64_t>((std::int64_t{1} << 20) / counts, 1, 4 * rlx::cpu::default_threads())) {
-    part = static_cast<std::int64_t>(sizeof(PartOfBoxes)) + aligned(4 * counts);
+    part = aligned(4 * counts);
   }
   std::int64_t bytes() const { return keys + most_parts * part; }
 };
@@ -127,24 +148,18 @@ void bin_tiles(const LaunchCall& c) {
   const auto parts_of = [&](std::int64_t n) {
     return std::clamp<std::int64_t>(n / least_part, 1, std::min(memory.most_parts, room));
   };
-  const std::int64_t most_parts = std::min(memory.most_parts, room);
-  auto* const found = reinterpret_cast<PartOfBoxes*>(base + memory.keys);
-  auto* const counts = reinterpret_cast<std::int32_t*>(found + most_parts);
+  auto* const counts = reinterpret_cast<std::int32_t*>(base + memory.keys);
 
-  std::int64_t parts = parts_of(all), total = 0;
-  in_parts(all, parts, [&](std::int64_t part, std::int64_t begin, std::int64_t end) {
-    PartOfBoxes f;
-    for (std::int64_t i = end; i-- > begin;) {
-      if (!b.hold(boxes[i])) f.wrong = i;
-      f.entries += std::int64_t{boxes[i].columns} * boxes[i].rows;
-    }
-    found[part] = f;
-  });
-  for (std::int64_t part = 0; part < parts; ++part) {
-    if (found[part].wrong >= 0)
-      throw ArgumentError("splat.tile_bin: box " + std::to_string(found[part].wrong) + " is not within the tiles");
-    total += found[part].entries;
-  }
+  BoxesFound found;
+  Kokkos::parallel_reduce(
+      "splat.tile_bin.boxes", Range(0, all, Kokkos::ChunkSize(least_part)),
+      [&](std::int64_t i, BoxesFound& f) {
+        f += {std::int64_t{boxes[i].columns} * boxes[i].rows, b.hold(boxes[i]) ? -1 : i};
+      },
+      found);
+  if (found.wrong >= 0)
+    throw ArgumentError("splat.tile_bin: box " + std::to_string(found.wrong) + " is not within the tiles");
+  const std::int64_t total = found.entries;
   if (total > size)
     throw NumericalError("splat.tile_bin", 0,
                          "splat.tile_bin: the lists have " + counted(total, "entry", "entries") +
@@ -153,22 +168,17 @@ void bin_tiles(const LaunchCall& c) {
   std::int32_t first = 0;
   for (std::int64_t image = 0; image < b.images; ++image) {
     const std::int64_t from = image * b.gaussians;
-    parts = parts_of(b.gaussians);
-    const auto seen = [&](std::int64_t i) { return boxes[i].columns && boxes[i].rows; };
-    in_parts(b.gaussians, parts, [&](std::int64_t part, std::int64_t begin, std::int64_t end) {
-      PartOfBoxes f;
-      for (std::int64_t i = from + begin; i < from + end; ++i) f.seen += seen(i);
-      found[part] = f;
-    });
     std::int64_t n = 0;
-    for (std::int64_t part = 0; part < parts; ++part) n += std::exchange(found[part].seen, n);
-    in_parts(b.gaussians, parts, [&](std::int64_t part, std::int64_t begin, std::int64_t end) {
-      DepthKey<T>* next = keys + found[part].seen;
-      for (std::int64_t i = from + begin; i < from + end; ++i)
-        if (seen(i)) *next++ = {depth_in_order(depths[i]), static_cast<std::int32_t>(i)};
-    });
+    Kokkos::parallel_scan(
+        "splat.tile_bin.seen", Range(from, from + b.gaussians, Kokkos::ChunkSize(least_part)),
+        [&](std::int64_t i, std::int64_t& at, bool last) {
+          const bool seen = boxes[i].columns && boxes[i].rows;
+          if (last && seen) keys[at] = {depth_in_order(depths[i]), static_cast<std::int32_t>(i)};
+          at += seen;
+        },
+        n);
 
-    parts = parts_of(n);
+    const std::int64_t parts = parts_of(n);
     const DepthKey<T>* order = radix_sorted(keys, keys + b.gaussians, n, counts, parts);
     /// f(tile, id) for each entry of these Gaussians.
     const auto each_entry = [&](std::int64_t begin, std::int64_t end, const auto& f) {
@@ -178,17 +188,18 @@ void bin_tiles(const LaunchCall& c) {
           for (std::int64_t x = box.column; x < box.column + box.columns; ++x) f(y * b.columns + x, order[i].id);
       }
     };
-    in_parts(n, parts, [&](std::int64_t part, std::int64_t begin, std::int64_t end) {
-      std::int32_t* mine = std::fill_n(counts + part * b.tiles(), b.tiles(), 0) - b.tiles();
+    const Counts places(counts, parts, b.tiles());
+    in_parts("splat.tile_bin.count_entries", n, parts, [&](std::int64_t part, std::int64_t begin, std::int64_t end) {
+      std::int32_t* mine = std::fill_n(&places(part, 0), b.tiles(), 0) - b.tiles();
       each_entry(begin, end, [&](std::int64_t tile, std::int32_t) { ++mine[tile]; });
     });
-    to_places(counts, parts, b.tiles(), first);
-    std::copy_n(counts, b.tiles(), offsets + image * b.tiles());
-    in_parts(n, parts, [&](std::int64_t part, std::int64_t begin, std::int64_t end) {
-      std::int32_t* at = counts + part * b.tiles();
+    const std::int32_t end_of_image = to_places(places, first);
+    std::copy_n(&places(0, 0), b.tiles(), offsets + image * b.tiles());
+    in_parts("splat.tile_bin.entries", n, parts, [&](std::int64_t part, std::int64_t begin, std::int64_t end) {
+      std::int32_t* at = &places(part, 0);
       each_entry(begin, end, [&](std::int64_t tile, std::int32_t id) { ids[at[tile]++] = id; });
     });
-    first = counts[parts * b.tiles() - 1];  // Where the last list has ended.
+    first = end_of_image;
   }
   offsets[b.images * b.tiles()] = first;
   std::fill(ids + total, ids + size, 0);
