@@ -15,7 +15,7 @@ class ReferenceDevice final : public Device {
     target_.device = "reference";
     target_.description = "host references";
     target_.generates_code = false;
-    target_.interprets = true;
+    target_.takes = Takes::nodes;
   }
   const Target& target() const override { return target_; }
   std::span<const KernelRecord> records() const override { return {}; }

@@ -44,13 +44,13 @@ CompiledProgram::CompiledProgram(const std::string& device, const Graph& g, cons
       }()) {}
 
 HostValues CompiledProgram::run(const HostValues& arguments) const {
-  if (!device_->target().interprets) return executable_.run(arguments);
+  if (!device_->target().interprets()) return executable_.run(arguments);
   const CatalogLock lock(catalog_mutex());  // The interpreter looks operators up as it goes.
   return executable_.run(arguments);
 }
 
 HostValues CompiledProgram::run_donating(HostValues& arguments) const {
-  if (!device_->target().interprets) return executable_.run_donating(arguments);
+  if (!device_->target().interprets()) return executable_.run_donating(arguments);
   const CatalogLock lock(catalog_mutex());
   return executable_.run_donating(arguments);
 }

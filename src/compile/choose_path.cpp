@@ -6,6 +6,28 @@
 
 namespace rlx::compile {
 
+// Whether the target, and the passes there are, do with what the record wants besides.
+static Answer target_takes(const Target& t, const KernelRecord& r, const Instance& i) {
+  if (std::holds_alternative<Emit>(r.action.value))
+    return Answer::no("emits into a graph, which " + t.device + " does not take");
+  const std::size_t operands = i.signature.size();
+  for (std::size_t k = 0; k < std::min(r.layouts.size(), operands + i.results.size()); ++k) {
+    const auto* plain = std::get_if<TensorType>(k < operands ? &i.signature.types[k] : &i.results[k - operands]);
+    if (!r.layouts[k] || !plain) continue;
+    TensorType wanted = *plain;
+    wanted.layout = r.layouts[k];
+    return Answer::no(
+        (k < operands ? "wants operand " + std::to_string(k) : "leaves result " + std::to_string(k - operands)) +
+        " as " + to_string(wanted) + ", and no pass makes layouts");
+  }
+  if (t.heap) return true;
+  if (r.workspace && r.workspace(i) > 0) return Answer::no("wants a workspace, and " + t.device + " has no heap");
+  for (const Type& made : i.results)
+    if (std::holds_alternative<ResourceType>(made))
+      return Answer::no("makes " + to_string(made) + ", and " + t.device + " has no heap");
+  return true;
+}
+
 Preference Chooser::preference(std::string_view op) const {
   const auto it = options_.per_operator.find(op);
   return it == options_.per_operator.end() ? options_.preference : it->second;
@@ -70,7 +92,7 @@ bool Chooser::native(const Instance& i, Preference want, Choice& c) const {
     return true;
   }
   // What introduces a size is decomposed when the size is known.
-  if (target_.interprets && (i.op->meaning() != Meaning::composite || !i.op->introduces(*i.attrs).empty())) {
+  if (target_.interprets() && (i.op->meaning() != Meaning::composite || !i.op->introduces(*i.attrs).empty())) {
     c.path = Path::native;
     return true;
   }
@@ -102,7 +124,8 @@ Answer Chooser::accepts(const KernelRecord& r, const Instance& i) const {
     else continue;
     if (!allowed.contains(t)) return Answer::no("dtype " + std::string(name(t)) + " not in " + allowed.to_string());
   }
-  return r.accepts ? r.accepts(i) : Answer(true);
+  if (Answer a = r.accepts ? r.accepts(i) : Answer(true); a.is_no()) return a;
+  return target_takes(target_, r, i);
 }
 
 }  // namespace rlx::compile

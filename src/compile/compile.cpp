@@ -8,9 +8,11 @@
 #include "compile/lower/lower.hpp"
 #include "compile/open_rows.hpp"
 #include "compile/plan_memory.hpp"
+#include "compile/refuse.hpp"
 #include "compile/report_steps.hpp"
 #include "compile/reuse_donated.hpp"
 #include "compile/sizes/bound_sizes.hpp"
+#include "compile/slab_limits.hpp"
 
 #include <rlx/ir/verify.hpp>
 
@@ -71,8 +73,11 @@ Program compile_program(const Graph& hir, const Registry& registry, const Target
   const std::vector<std::size_t> donated = donated_arrays(hir, options.donated);
   Graph rows = hir;
   DispatchReport report = compile::open_rows(rows, target, options);
+  if (target.takes == Takes::graphs)
+    compile::refuse_program(std::move(report), "native",
+                            target.device + " takes graphs, and no pass cuts subgraphs of MIR for it");
   compile::BoundedGraph bounded{std::move(rows)};
-  if (!target.interprets) {
+  if (!target.interprets()) {
     const SizeNodes sizes = size_nodes(hir);
     refuse_symbols(hir, Graph::top, sizes);
     if (!sizes.empty()) {
@@ -86,9 +91,9 @@ Program compile_program(const Graph& hir, const Registry& registry, const Target
     report.rows[static_cast<std::size_t>(row)].refusals.push_back({"sizes", why});
   }
   if (report.unresolved()) throw CompileError(std::move(report));
-  verify(mir, Level::mir);
+  verify(mir, Level::mir, target.storage);
   Program p{std::move(mir), Graph(hir.name), {}, 0, std::move(bounded.sizes)};
-  if (!target.interprets) {
+  if (!target.interprets()) {
     compile::Lowered lowered = compile::lower(p.mir, registry, target, records, options, report);
     p.lir = std::move(lowered.program);
     const auto check = [&](const std::optional<compile::MemoryPlan>& plan) {
@@ -108,9 +113,10 @@ Program compile_program(const Graph& hir, const Registry& registry, const Target
     check({});
     p.arena_bytes = compile::plan_memory(p.lir, target);
     check(compile::MemoryPlan{p.arena_bytes});
+    compile::check_slab_limits(p.lir, target, p.arena_bytes, report);
     compile::report_steps(p.lir, p.mir, lowered.sources, records, report);
   }
-  if (target.interprets)
+  if (target.interprets())
     for (std::size_t i : options.donated)
       report.donations.push_back({p.mir.input_names[i], {}, 0, "a device that interprets makes every result anew"});
   report.arena_bytes = p.arena_bytes;

@@ -118,7 +118,7 @@ class Dispatcher {
       if (first) row.lowering = "decomposition";
       out = emit_and_resolve(operands, [&](Builder& b, ValuesIn in) { return n.op->decompose(b, n.attrs, in); });
     } else {
-      const std::string by = target_.interprets ? "host_reference" : "generated";
+      const std::string by = target_.interprets() ? "host_reference" : "generated";
       add_unique(row.provider, by);
       if (first) row.lowering = by;
       out = keep(from, n, operands);

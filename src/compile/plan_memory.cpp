@@ -1,7 +1,6 @@
 #include "compile/plan_memory.hpp"
 
 #include <rlx/compile/lir.hpp>
-#include <rlx/ir/error.hpp>
 
 #include <algorithm>
 #include <climits>
@@ -40,9 +39,6 @@ class Planner {
       a.offset = l->offset;
       g_.node(l->node).attrs = a;
     }
-    if (total > target_.max_slab_bytes)
-      throw MemoryError("the program's arena", static_cast<std::uint64_t>(total),
-                        static_cast<std::uint64_t>(target_.max_slab_bytes));
     return total;
   }
 
@@ -65,6 +61,8 @@ class Planner {
       if (n.op->name() == "lir.view")
         root_[n.results[0]] = root_.contains(n.operands[0]) ? root_[n.operands[0]] : n.operands[0];
       for (ValueId v : n.operands) touch(v, at);
+      if (n.op->name() == "lir.done")
+        for (ValueId v : started_[n.operands[0]]) touch(v, at);
       if (group.empty()) group_start = at;
       if (joins_next(n)) group.push_back(&n);
       else if (!group.empty() && !is_memory(n)) {
@@ -72,6 +70,13 @@ class Planner {
         for (const Node* one : group)
           for (ValueId v : one->operands) touch(v, group_start), touch(v, at);
         group.clear();
+      }
+      if (n.op->name() == "lir.start") {
+        std::vector<ValueId> named;
+        starting_.push_back(&named);
+        number_steps(n.regions[0]);
+        starting_.pop_back();
+        started_[n.results[0]] = std::move(named);
       }
       if (n.op->name() == "lir.while" || n.op->name() == "lir.if") {
         loops_.push_back({at, {}});
@@ -102,6 +107,7 @@ class Planner {
     if (l == live_.end()) return;
     l->second.first = std::min(l->second.first, at);
     l->second.last = std::max(l->second.last, at);
+    for (std::vector<ValueId>* named : starting_) named->push_back(root);
     for (std::size_t d = static_cast<std::size_t>(depth_[root]); d < loops_.size(); ++d)
       loops_[d].touched.push_back(root);
   }
@@ -136,6 +142,8 @@ class Planner {
   std::map<ValueId, ValueId> root_;
   std::map<ValueId, int> depth_;
   std::vector<Loop> loops_;
+  std::vector<std::vector<ValueId>*> starting_;        // What the steps of the starts around here name.
+  std::map<ValueId, std::vector<ValueId>> started_{};  // The same of whole starts, by their tokens.
 };
 
 }  // namespace

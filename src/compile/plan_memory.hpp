@@ -4,9 +4,10 @@
 
 namespace rlx::compile {
 
-/// Sets BufferAttrs::offset of every transient. Steps run in order on one queue, so a buffer lives from the first step
-/// that names it to the last; one that is named inside a loop from outside lives through the whole loop. Returns the
-/// bytes of the arena. Throws MemoryError when the slab exceeds the target's limit.
+/// Sets BufferAttrs::offset of every transient. Steps run in order, so a buffer lives from the first step
+/// that names it to the last; one that is named inside a loop from outside lives through the whole loop, and one that
+/// the steps of a start name lives to its done. Returns the
+/// bytes of the arena.
 std::int64_t plan_memory(Graph& lir, const Target& target);
 
 }  // namespace rlx::compile

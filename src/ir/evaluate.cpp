@@ -174,7 +174,7 @@ void bind_symbols(const Type& declared, const Type& actual, const std::string& w
   const auto differ = [&] {
     throw ArgumentError(what + " is " + to_string(actual) + ", expected " + to_string(declared));
   };
-  if (declared.index() != actual.index()) differ();
+  if (declared.index() != actual.index() || sharding(declared)) differ();  // The host holds whole values.
   if (const auto* t = std::get_if<TensorType>(&declared)) {
     const auto& a = std::get<TensorType>(actual);
     if (t->dtype != a.dtype || t->layout || t->quantization) differ();  // Host tensors are plain and row-major.

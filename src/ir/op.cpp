@@ -36,6 +36,7 @@ void check_operand(std::string_view op, const Operand& declared, const Type& typ
   if (type.index() != static_cast<std::size_t>(declared.kind))
     refuse(op, "kind", who() + ", expected " + kind_name(declared.kind));
   DType t{};
+  if (sharding(type)) refuse(op, "kind", who() + ", expected one that is whole on every rank: no pass shards here");
   if (const auto* tensor = std::get_if<TensorType>(&type)) {
     t = tensor->dtype;
     // Taken as plain ones, the elements would be other numbers in another order.

@@ -40,10 +40,25 @@ std::string list(const std::vector<T>& values) {
   return s + ")";
 }
 
-/// "{layout=(1,0),tiles=(8,128),padding=(0,4),scales=(0.5),zero_points=(3),axis=0,block=q4_k}". `layout` stands for a
-/// layout and any of the last four for a quantization; absent ones have their default.
+std::string axes(const std::vector<std::string>& names) {
+  std::string s = "(";
+  for (std::size_t i = 0; i < names.size(); ++i) s += (i ? "," : "") + detail::quoted(names[i]);
+  return s + ")";
+}
+
+/// "split=((data,model),()),partial=(pipe)".
+std::string options(const Sharding& h) {
+  std::string s = "split=(";
+  for (std::size_t i = 0; i < h.split.size(); ++i) s += (i ? "," : "") + axes(h.split[i]);
+  s += ")";
+  return h.partial.empty() ? s : s + ",partial=" + axes(h.partial);
+}
+
+/// "{layout=(1,0),tiles=(8,128),padding=(0,4),scales=(0.5),zero_points=(3),axis=0,block=q4_k,split=((x),()),
+/// partial=(y)}". `layout` stands for a layout, any of the next four for a quantization and `split` for a sharding;
+/// what is absent has its default.
 std::string options(const TensorType& t) {
-  if (!t.layout && !t.quantization) return "";
+  if (!t.layout && !t.quantization && !t.sharding) return "";
   std::string s;
   const auto add = [&](std::string_view key, const std::string& value) {
     s += (s.empty() ? "" : ",") + std::string(key) + "=" + value;
@@ -59,6 +74,7 @@ std::string options(const TensorType& t) {
     if (q->axis != -1) add("axis", std::to_string(q->axis));
     if (!q->block_format.empty()) add("block", detail::quoted(q->block_format));
   }
+  if (t.sharding) s += (s.empty() ? "" : ",") + options(*t.sharding);
   return "{" + s + "}";
 }
 
@@ -70,7 +86,7 @@ struct TypePrinter {
   }
   std::string operator()(const SparseType& t) const {
     return std::string(name(t.format)) + "<" + std::string(name(t.dtype)) + "," + std::string(name(t.index)) + ">" +
-           to_string(t.shape) + "{" + t.entries.to_string() + "}";
+           to_string(t.shape) + "{" + t.entries.to_string() + (t.sharding ? "," + options(*t.sharding) : "") + "}";
   }
   std::string operator()(const ResourceType& t) const {
     std::string s = "resource<" + detail::quoted(t.kind) + ",";
@@ -91,7 +107,11 @@ std::optional<SparseFormat> parse_sparse_format(std::string_view text) {
 
 bool operator==(const TensorType& a, const TensorType& b) {
   return a.dtype == b.dtype && a.shape == b.shape && a.space == b.space && same(a.layout, b.layout) &&
-         same(a.quantization, b.quantization);
+         same(a.quantization, b.quantization) && same(a.sharding, b.sharding);
+}
+bool operator==(const SparseType& a, const SparseType& b) {
+  return a.format == b.format && a.dtype == b.dtype && a.index == b.index && a.shape == b.shape &&
+         a.entries == b.entries && same(a.sharding, b.sharding);
 }
 
 std::string to_string(const Type& t) { return std::visit(TypePrinter{}, t); }
@@ -105,6 +125,12 @@ Type substitute(const Type& t, const Bindings& bindings) {
       },
       result);
   return result;
+}
+
+const Sharding* sharding(const Type& t) {
+  if (const auto* x = std::get_if<TensorType>(&t)) return x->sharding.get();
+  const auto* s = std::get_if<SparseType>(&t);
+  return s ? s->sharding.get() : nullptr;
 }
 
 void collect_symbols(const Type& t, std::set<std::string>& symbols) {

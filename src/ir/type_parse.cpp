@@ -92,18 +92,27 @@ int parse_axis(TextCursor& in, int lowest, int rank) {
 struct Options {
   Layout layout;
   Quantization quantization;
+  Sharding sharding;
   std::set<std::string_view> seen;
   bool any(std::initializer_list<std::string_view> keys) const {
     return std::any_of(keys.begin(), keys.end(), [&](std::string_view k) { return seen.contains(k); });
   }
 };
 
-void parse_option(TextCursor& in, Options& o, int rank) {
+/// "(data,model)": axes of a mesh.
+std::vector<std::string> parse_axes(TextCursor& in) {
+  return parse_list(in, [&] { return parse_quoted(in); });
+}
+
+constexpr std::string_view tensor_options[] = {"layout", "tiles", "padding", "scales", "zero_points",
+                                               "axis",   "block", "split",   "partial"};
+constexpr std::string_view sparse_options[] = {"split", "partial"};
+
+void parse_option(TextCursor& in, std::span<const std::string_view> known, Options& o, int rank) {
   in.skip_space();
   const std::size_t at = in.offset();
   const std::string_view key = in.name();
-  constexpr std::string_view known[] = {"layout", "tiles", "padding", "scales", "zero_points", "axis", "block"};
-  if (std::find(std::begin(known), std::end(known), key) == std::end(known)) TextCursor::fail(one_of(known), at);
+  if (std::find(known.begin(), known.end(), key) == known.end()) TextCursor::fail(one_of(known), at);
   if (!o.seen.insert(key).second) TextCursor::fail_at(at, "option " + std::string(key) + " is given twice");
   in.expect('=');
   if (key == "layout") o.layout.minor_to_major = parse_list(in, [&] { return parse_axis(in, 0, rank); });
@@ -112,6 +121,8 @@ void parse_option(TextCursor& in, Options& o, int rank) {
   else if (key == "scales") o.quantization.scales = parse_list(in, [&] { return in.real(); });
   else if (key == "zero_points") o.quantization.zero_points = parse_integers(in);
   else if (key == "axis") o.quantization.axis = parse_axis(in, -1, rank);
+  else if (key == "split") o.sharding.split = parse_list(in, [&] { return parse_axes(in); });
+  else if (key == "partial") o.sharding.partial = parse_axes(in);
   else o.quantization.block_format = parse_quoted(in);
 }
 
@@ -139,12 +150,41 @@ void check_quantization(const Quantization& q, std::size_t at) {
                         std::to_string(q.zero_points.size()) + " zero points for " + counted(q.scales.size(), "scale"));
 }
 
-void parse_options(TextCursor& in, TensorType& t) {
-  const std::size_t at = in.offset();
+void check_sharding(const Sharding& s, int rank, std::size_t at) {
+  if (s.split.size() != static_cast<std::size_t>(rank))
+    TextCursor::fail_at(
+        at, "split has " + counted(s.split.size(), "list") + " of mesh axes for rank " + std::to_string(rank));
+  std::set<std::string_view> seen;
+  const auto check = [&](const std::vector<std::string>& axes) {
+    for (const std::string& axis : axes) {
+      if (axis.empty()) TextCursor::fail_at(at, "mesh axis without a name");
+      if (!seen.insert(axis).second) TextCursor::fail_at(at, "mesh axis " + quoted(axis) + " is named twice");
+    }
+  };
+  for (const auto& axes : s.split) check(axes);
+  check(s.partial);
+  if (seen.empty()) TextCursor::fail_at(at, "sharding names no mesh axis");
+}
+
+/// Up to the closing brace.
+Options parse_options(TextCursor& in, std::span<const std::string_view> known, int rank) {
   Options o;
-  do parse_option(in, o, t.rank());
+  do parse_option(in, known, o, rank);
   while (in.accept(','));
   in.expect('}');
+  return o;
+}
+
+std::shared_ptr<const Sharding> take_sharding(Options& o, int rank, std::size_t at) {
+  if (!o.any({"split", "partial"})) return nullptr;
+  check_sharding(o.sharding, rank, at);
+  return std::make_shared<const Sharding>(std::move(o.sharding));
+}
+
+void parse_options(TextCursor& in, TensorType& t) {
+  const std::size_t at = in.offset();
+  Options o = parse_options(in, tensor_options, t.rank());
+  t.sharding = take_sharding(o, t.rank(), at);
   if (o.any({"layout", "tiles", "padding"})) {
     check_layout(o.layout, t.rank(), at);
     t.layout = std::make_shared<const Layout>(std::move(o.layout));
@@ -189,7 +229,10 @@ SparseType parse_sparse(TextCursor& in, SparseFormat format) {
                         "a sparse type has two sizes, rows and columns, not " + std::to_string(t.shape.size()));
   in.expect('{');
   t.entries = parse_size(in);
-  in.expect('}');
+  if (!in.accept(',')) return in.expect('}'), t;
+  const std::size_t options_at = in.offset();
+  Options o = parse_options(in, sparse_options, 2);
+  t.sharding = take_sharding(o, 2, options_at);
   return t;
 }
 

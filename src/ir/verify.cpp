@@ -18,8 +18,13 @@ namespace {
 
 class Verifier {
  public:
-  Verifier(const Graph& g, Level level)
-      : g_(g), level_(level), scope_(g.value_count()), region_seen_(g.region_count()), node_seen_(g.node_count()) {
+  Verifier(const Graph& g, Level level, DTypeSet storage)
+      : g_(g),
+        level_(level),
+        storage_(storage),
+        scope_(g.value_count()),
+        region_seen_(g.region_count()),
+        node_seen_(g.node_count()) {
     for (const auto& [symbol, node] : size_nodes(g)) sizes_[symbol] = Scope::undefined;
   }
 
@@ -81,10 +86,23 @@ class Verifier {
     if (const auto* t = std::get_if<TensorType>(&g_.type(v)); t && t->space != Space::value && level_ != Level::lir)
       refuse("level", what + std::string(" ") + value_name(v) + " is a buffer, " + to_string(g_.type(v)) +
                           ", which belongs to LIR");
+    if (level_ != Level::hir && sharding(g_.type(v)))
+      refuse("sharding", what + std::string(" ") + value_name(v) + " is spread over ranks, " + to_string(g_.type(v)) +
+                             ", where a program is that of one rank: no pass shards here");
+    if (level_ == Level::mir) check_storage(v, what);
     if (sizes_.empty()) return;
     std::set<std::string> symbols;
     collect_symbols(g_.type(v), symbols);
     known(symbols, what + std::string(" ") + value_name(v));
+  }
+  void check_storage(ValueId v, const char* what) const {
+    const auto check = [&](DType t) {
+      if (storage_.contains(t)) return;
+      refuse("dtype", what + std::string(" ") + value_name(v) + " is " + to_string(g_.type(v)) +
+                          ", and the target stores " + storage_.to_string());
+    };
+    if (const auto* t = std::get_if<TensorType>(&g_.type(v))) check(t->dtype);
+    if (const auto* s = std::get_if<SparseType>(&g_.type(v))) check(s->dtype), check(s->index);
   }
   void introduce(const Node& n, std::vector<std::string>& here) {
     if (sizes_.empty()) return;
@@ -203,6 +221,7 @@ class Verifier {
 
   const Graph& g_;
   Level level_;
+  DTypeSet storage_;
   std::vector<Scope> scope_;
   std::vector<bool> region_seen_, node_seen_;
   std::unordered_map<const Op*, const std::type_info*> attributes_;
@@ -214,6 +233,6 @@ class Verifier {
 
 }  // namespace
 
-void verify(const Graph& g, Level level) { Verifier(g, level).graph(); }
+void verify(const Graph& g, Level level, DTypeSet storage) { Verifier(g, level, storage).graph(); }
 
 }  // namespace rlx

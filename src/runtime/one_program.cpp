@@ -64,7 +64,7 @@ class OneProgram final : public CompiledGraph {
     p_.program = compile_program(hir, registry_, target, p_.records, options);
     names.put(p_.program.report);
     p_.steps = prepare(p_.program, registry_, target, p_.records);
-    if (!target.interprets) p_.module = p_.device->compile(p_.program.lir);
+    if (!target.interprets()) p_.module = p_.device->compile(p_.program.lir);
     p_.output_types = hir.types_of(hir.outputs());
     p_.padded_results = results == Results::padded;
     p_.donated = options.donated;
@@ -90,7 +90,7 @@ class OneProgram final : public CompiledGraph {
     inputs_.check(arguments);
     ++calls_;
     if (p_.numerics) refuse_nan(arguments, inputs_.names);
-    if (p_.device->target().interprets) {
+    if (p_.device->target().interprets()) {
       HostValues out = interpret(arguments);
       for (std::size_t i : p_.donated) arguments[i] = HostToken{};
       return out;

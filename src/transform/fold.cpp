@@ -169,10 +169,10 @@ std::optional<HostTensor> splat(Value x) {
 std::optional<Value> fold(const Op& op, const AnyAttrs& attrs, ValuesIn operands, const Type& result,
                           const FoldEmit& emit) {
   const auto* type = std::get_if<TensorType>(&result);
-  if (!type || type->layout || type->quantization) return std::nullopt;
+  if (!type || type->layout || type->quantization || type->sharding) return std::nullopt;
   for (const Value& v : operands) {
     const auto* t = std::get_if<TensorType>(&v.type());
-    if (!t || t->layout || t->quantization) return std::nullopt;
+    if (!t || t->layout || t->quantization || t->sharding) return std::nullopt;
   }
   std::optional<Value> out;
   if (op.has_trait(Trait::elementwise)) out = elementwise(op, attrs, operands, result, emit);

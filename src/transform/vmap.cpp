@@ -108,7 +108,7 @@ Graph vmap(const Graph& f, const Registry& registry, const VmapOptions& options)
     Type t = f.type(f.inputs()[i]);
     if (in_axes[i] >= 0) {
       auto* x = std::get_if<TensorType>(&t);
-      if (!x || x->layout || x->quantization || in_axes[i] > x->rank())
+      if (!x || x->layout || x->quantization || x->sharding || in_axes[i] > x->rank())
         fail("input \"" + f.input_names[i] + "\" is " + to_string(t) + ", which has no batch dimension " +
              std::to_string(in_axes[i]));
       x->shape.insert(x->shape.begin() + in_axes[i], options.size);

@@ -202,7 +202,7 @@ class Small final : public runtime::Device {
   Small() {
     target_.device = "small";
     target_.compute = storable;
-    target_.max_slab_bytes = 1024;
+    target_.max_slab_bytes = 8192;
   }
   const Target& target() const override { return target_; }
   std::span<const KernelRecord> records() const override {
@@ -211,7 +211,7 @@ class Small final : public runtime::Device {
         .op = "softmax",
         .provider = "handwritten",
         .action = Launch{[](const LaunchCall&) {}},
-        .workspace = [](const Instance& i) { return i.signature.tensor(0).numel().constant(); }};
+        .workspace = [](const Instance& i) { return 8 * i.signature.tensor(0).numel().constant(); }};
     return std::span(&record, 1);
   }
   bool host_addressable() const override { return false; }

@@ -55,7 +55,7 @@ Summary run(const runtime::Catalog& catalog, const Options& options) {
   const Registry& registry = catalog.operators;
   const std::vector<const Op*> ops = chosen(registry, options.filter);
   const std::shared_ptr<runtime::Device> device = runtime::open_device(options.device);
-  const bool is_reference = device->target().interprets;
+  const bool is_reference = device->target().interprets();
   Summary s{options.device};
   for (std::string_view rung : ladder()) s.rungs.push_back({std::string(rung), {}});
   Collector out(s, options, registry);

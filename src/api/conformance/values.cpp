@@ -7,7 +7,7 @@ namespace {
 
 // A library or a hand-written kernel had a part in it, so that forcing the common path gives another program.
 bool is_native_record(const DeviceRun& r, const Target& target) {
-  return r.outcome == Outcome::passed && !target.interprets && r.provider != "generated" && !r.provider.empty();
+  return r.outcome == Outcome::passed && !target.interprets() && r.provider != "generated" && !r.provider.empty();
 }
 
 void judge_values(const Expected& e, const DeviceRun& r, std::string_view device, const std::string& path,

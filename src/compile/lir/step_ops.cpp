@@ -1,4 +1,4 @@
-// The steps of a LIR program: buffers, views, kernels, calls, copies, device loops and branches.
+// The steps of a LIR program: buffers, views, kernels, calls, copies, device loops and branches, queues.
 #include "compile/lir/lir_ops.hpp"
 
 #include "compile/lir/lir_def.hpp"
@@ -92,6 +92,13 @@ constexpr Constraint<NoAttributes> if_steps_constraints[] = {
               s.regions[0].results.empty() && s.regions[1].results.empty();
      }}};
 
+constexpr Operand started[] = {{"started", {}, OperandKind::token}};
+constexpr Constraint<StartAttrs> start_constraints[] = {
+    {"C1", "queue >= 1", [](const StartAttrs& a, const Signature&) -> Answer { return a.queue >= 1; }},
+    {"C2", "one region without results", [](const StartAttrs&, const Signature& s) -> Answer {
+       return s.regions.size() == 1 && s.regions[0].results.empty();
+     }}};
+
 constexpr OpDef<KernelAttrs> kernel =
     lir_def<KernelAttrs>("lir.kernel", "Runs its body at every point of an index space.",
                          {any_buffers, kernel_constraints, [](const KernelAttrs&, const Signature&) { return Types{}; },
@@ -131,6 +138,17 @@ constexpr OpDef<NoAttributes> if_ = lir_def<NoAttributes>(
     {predicate_buffer, if_steps_constraints, [](const NoAttributes&, const Signature&) { return Types{}; },
      [](const NoAttributes&, const Signature&) { return std::vector<Types>{{}, {}}; }});
 
+constexpr OpDef<StartAttrs> start =
+    lir_def<StartAttrs>("lir.start", "Starts its steps on a queue beside those that follow.",
+                        {{},
+                         start_constraints,
+                         [](const StartAttrs&, const Signature&) { return Types{TokenType{}}; },
+                         [](const StartAttrs&, const Signature&) { return std::vector<Types>{{}}; }});
+
+constexpr OpDef<NoAttributes> done =
+    lir_def<NoAttributes>("lir.done", "Waits until the steps that a start has started are done.",
+                          {started, {}, [](const NoAttributes&, const Signature&) { return Types{}; }});
+
 }  // namespace
 
 void register_step_ops(Registry& r) {
@@ -141,6 +159,8 @@ void register_step_ops(Registry& r) {
   r.add(call);
   r.add(while_);
   r.add(if_);
+  r.add(start);
+  r.add(done);
 }
 
 }  // namespace rlx::lir

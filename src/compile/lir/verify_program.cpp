@@ -63,7 +63,10 @@ class ProgramVerifier {
       else {
         if (!sources_.contains(id)) program_.refuse("claimed", "no lowering says what it was made from", {});
         groups_.visit(n);
+        beside(id);
         if (op == "lir.while") loop(n, state);
+        else if (op == "lir.start") start(n, state);
+        else if (op == "lir.done") done(n, r);
         else if (op == "lir.if") branch(n, state);
         else {
           step(accesses(n), state);
@@ -74,6 +77,63 @@ class ProgramVerifier {
       }
     }
     groups_.end_region();
+    end_of_starts(r);
+  }
+
+  // Steps of another queue, from their start to their done.
+  struct Started {
+    ValueId token;
+    std::int64_t queue;
+    lir::Effects effects;
+  };
+
+  void start(const Node& n, State& state) {
+    const std::int64_t queue = n.attrs.as<lir::StartAttrs>().queue;
+    if (queue >= target_.queues)
+      program_.refuse(
+          "queue", "queue " + std::to_string(queue) + ", and the target has " + counted(target_.queues, "queue"), {});
+    const std::int64_t outer = std::exchange(queue_, queue);
+    region(n.regions[0], state);
+    queue_ = outer;
+    running_.push_back({n.results[0], queue, lir::effects(g_, g_.region(n.regions[0]).nodes)});
+  }
+
+  void done(const Node& n, RegionId here) {
+    const auto it =
+        std::find_if(running_.begin(), running_.end(), [&](const Started& s) { return s.token == n.operands[0]; });
+    if (it == running_.end() || g_.value(it->token).region != here)
+      program_.refuse("done", "waits for what this region has not started, or has waited for", {});
+    running_.erase(it);
+  }
+
+  void end_of_starts(RegionId r) {
+    for (const Started& s : running_)
+      if (g_.value(s.token).region == r) {
+        program_.at(&g_.node(g_.value(s.token).node));
+        program_.refuse("done", "is not waited for in its region", {});
+      }
+  }
+
+  // Nothing orders the step and those that run on other queues. The steps of a start are looked at one by one.
+  void beside(NodeId id) const {
+    if (running_.empty() || g_.node(id).op->name() == "lir.start") return;
+    const lir::Effects e = lir::effects(g_, {id});
+    for (const Started& s : running_)
+      if (s.queue != queue_)
+        for (const auto* list : {&s.effects.reads, &s.effects.writes})
+          for (ValueId v : *list) apart(e, v, s.effects.writes.contains(v));
+  }
+  void apart(const lir::Effects& e, ValueId v, bool written) const {
+    if (e.writes.contains(v) || (written && e.reads.contains(v)))
+      program_.refuse("race", "runs at the same time as started steps that use the same memory", {v});
+    for (ValueId w : e.writes)
+      if (share_bytes(v, w))
+        program_.refuse("overlap", "writes over a buffer that started steps use at the same time", {w, v});
+  }
+  bool share_bytes(ValueId a, ValueId b) const {
+    const VerifiedProgram::Memory &x = program_.memory(a), &y = program_.memory(b);
+    return plan_ && x.transient && y.transient && x.bytes > 0 && y.bytes > 0 && x.offset < y.offset + y.bytes &&
+           y.offset < x.offset + x.bytes;
   }
 
   void buffer(const Node& n, State& state) {
@@ -232,6 +292,8 @@ class ProgramVerifier {
   std::unordered_map<ValueId, ValueId> thief_;
   VerifiedProgram program_;
   CallGroups groups_;
+  std::vector<Started> running_;  // Waited for by no step so far.
+  std::int64_t queue_ = 0;        // Of the steps that are looked at.
 };
 
 }  // namespace

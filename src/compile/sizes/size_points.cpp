@@ -251,7 +251,7 @@ class GraphSplitter {
 }  // namespace
 
 bool has_size_point(const Graph& hir, const Target& target, const CompileOptions& options) {
-  return !target.interprets && target.size_points && place_of_size(hir, reads_exactly(options));
+  return !target.interprets() && target.size_points && place_of_size(hir, reads_exactly(options));
 }
 
 SizePoint first_size_point(const Graph& hir, const Registry& registry, const CompileOptions& options) {

@@ -1,10 +1,10 @@
 // LIR: steps over planned buffers, and kernels whose bodies are regions of scalar operators.
 //
 // A *program* is a graph whose values are buffers (tensor types with a space). Its nodes, in order, are steps:
-// lir.buffer, lir.view, lir.kernel, lir.call, lir.copy, lir.while, lir.if. A *kernel body* holds, on rank-0 tensors,
-// the elementwise primitives (add, exp, select, ...), `constant`, and lir.load, lir.store, lir.for, lir.reduce,
-// lir.if_then, lir.local, lir.barrier. Indices are i64 and count elements from the start of a buffer, whatever its
-// shape.
+// lir.buffer, lir.view, lir.kernel, lir.call, lir.copy, lir.while, lir.if, lir.start, lir.done. A *kernel body* holds,
+// on rank-0 tensors, the elementwise primitives (add, exp, select, ...), `constant`, and lir.load, lir.store, lir.for,
+// lir.reduce, lir.if_then, lir.local, lir.barrier. Indices are i64 and count elements from the start of a buffer,
+// whatever its shape.
 #pragma once
 #include <rlx/ir/attributes.hpp>
 #include <rlx/ir/graph.hpp>
@@ -120,6 +120,15 @@ struct LoopAttrs {
 };
 
 /// lir.if(predicate buffer) (region then, region else): steps.
+
+/// lir.start() (region steps) -> token, and lir.done(token) later in the same region. The steps run on a queue of their
+/// own, in their order: after what stands before the start, at the same time as what stands between the two, and before
+/// what follows the done. Steps outside of any are on queue 0, and no lowering makes others: every device here has one.
+struct StartAttrs {
+  std::int64_t queue = 1;
+  bool operator==(const StartAttrs&) const = default;
+  static constexpr auto fields = std::tuple{Field{"queue", &StartAttrs::queue, "from 1 on"}};
+};
 
 /// lir.for(lower, upper, carried...) (region(i, carried...)): i runs from lower (inclusive) to upper (exclusive);
 /// results are the carried values after the last trip.

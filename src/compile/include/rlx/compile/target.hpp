@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -22,14 +23,30 @@ struct DeviceFacts {
   virtual ~DeviceFacts() = default;
 };
 
-/// Facts of one device that lowering depends on. Part of the cache key.
+/// What a device takes over from the compiler.
+enum class Takes : std::uint8_t {
+  steps,   ///< LIR: steps over planned buffers, and kernels.
+  nodes,   ///< MIR as it is, which the host references interpret; there is no LIR.
+  graphs,  ///< A graph target: subgraphs of MIR, which its records emit and it compiles whole. Refused: no pass cuts
+           ///< them.
+};
+
+/// Facts of one device that lowering depends on. Part of the cache key. A static target demands no sizes that results
+/// introduce (neither way to meet them), no floating-point types in `storage` and `compute`, no heap, or a total.
 struct Target {
   std::string device{};         ///< "cpu", "oneapi": the backend's folder.
   std::string description{};    ///< Triple, features, driver and library versions: whatever changes generated code.
   DTypeSet storage = storable;  ///< Element types that buffers may hold.
   DTypeSet compute = numbers | DTypeSet{DType::boolean};  ///< Element types that kernel bodies may compute in.
-  std::int64_t alignment = 64;                            ///< Of buffers in a slab, bytes.
+  Takes takes = Takes::steps;
+  // A slab is what a dispatch binds: the arena, or the memory of an input, of an output or of a constant.
+  std::int64_t alignment = 64;  ///< Of buffers in a slab, bytes.
   std::int64_t max_slab_bytes = INT64_MAX;
+  std::int64_t max_slabs = INT64_MAX;  ///< That one dispatch may bind.
+  bool slab_reads_and_writes = true;   ///< Whether one dispatch may read a slab and write to it.
+  std::int64_t max_bytes = INT64_MAX;  ///< Of a program: its slabs together.
+  bool heap = true;                   ///< False: no memory beside the slabs, such as a record's workspace or resources.
+  std::int64_t queues = 1;            ///< On which steps run at the same time.
   std::int64_t max_team_threads = 1;  ///< 1: no team policy.
   std::int64_t local_bytes = 0;       ///< Local memory of a team.
   /// Whether the language of kernel bodies has the element types and the scalar form of a primitive; a no says what it
@@ -39,9 +56,10 @@ struct Target {
   // How a size that a result introduces (SizeRule) may be met. Neither: programs with one are refused.
   bool bounded_sizes = true;  ///< By a buffer of its upper bound and a count.
   bool size_points = true;    ///< By two programs: the host reads the count between them.
-  bool interprets = false;     ///< MIR is run as it is by the host references; there is no LIR.
   /// For the backend's records only: `description` says all of it that changes code.
   std::shared_ptr<const DeviceFacts> facts{};
+
+  bool interprets() const { return takes == Takes::nodes; }
 };
 
 /// One operator instance as dispatch and records see it.
@@ -92,6 +110,17 @@ struct LaunchCall {
 /// Runs the operator now, in the order of the queue. May throw NumericalError or DeviceError: never called from a
 /// kernel.
 using Launch = void (*)(const LaunchCall&);
+/// What the records of a graph target add to: its graph, or source. Each such backend derives its form from it.
+struct Emission {
+  virtual ~Emission() = default;
+};
+struct EmitCall {
+  const Instance& instance;
+  std::span<const ValueId> operands, results;  ///< Values of MIR, by which the emission knows its own.
+  Emission& into;
+};
+/// Adds the node to the graph or source of a target that takes graphs.
+using Emit = void (*)(const EmitCall&);
 /// Replaces the node by primitives and records of the same target.
 using Expand = Values (*)(Builder&, const Instance&, ValuesIn operands);
 
@@ -103,11 +132,17 @@ struct KernelRecord {
   std::vector<DTypeSet>
       dtypes{};  ///< One an operand; the last one serves the rest; empty: whatever the operator takes.
   Answer (*accepts)(const Instance&) = nullptr;  ///< What the dtype sets cannot say; a no states why.
-  Required<std::variant<Launch, Expand>> action;
+  Required<std::variant<Launch, Emit, Expand>> action;
+  /// In which it wants its operands, then in which it leaves its results; null, and what the list does not reach:
+  /// row-major. Any other is refused: no pass makes layouts.
+  std::vector<std::shared_ptr<const Layout>> layouts{};
+  /// Operand and result that may be one memory. A pass that finds the operand's last use there may take it; none does.
+  std::vector<std::pair<int, int>> in_place{};
   std::int64_t (*workspace)(const Instance&) = nullptr;  ///< Bytes.
   bool deterministic = true;
   bool synchronises = false;
-  bool epilogue = false;  ///< The launch runs LaunchCall::epilogue, if there is one, on the whole result.
+  bool capturable = false;  ///< The launch may be recorded into a graph of the device's API, and replayed.
+  bool epilogue = false;    ///< The launch runs LaunchCall::epilogue, if there is one, on the whole result.
   /// Whether the launch takes an operand from LaunchCall::prologues, each element about once. Null: none.
   Answer (*prologue)(const Instance&, std::size_t operand) = nullptr;
   double (*cost)(const Instance&) =

@@ -38,12 +38,23 @@ struct Quantization {
   bool operator==(const Quantization&) const = default;
 };
 
+/// How a value is spread over the ranks of a mesh, whose axes have names; its shape stays that of the whole. Ranks
+/// along an axis that is not named hold the same. Only HIR has it: sharding makes MIR per rank, with explicit
+/// collectives.
+struct Sharding {
+  std::vector<std::vector<std::string>> split{};  ///< One list a dimension: the axes it is cut over, outermost first.
+  /// Along these axes each rank holds a partial sum: the sum over the ranks is the value.
+  std::vector<std::string> partial{};
+  bool operator==(const Sharding&) const = default;
+};
+
 struct TensorType {
   DType dtype = DType::f32;
   Shape shape{};
   Space space = Space::value;
   std::shared_ptr<const Layout> layout{};              ///< Null: row-major.
   std::shared_ptr<const Quantization> quantization{};  ///< Null: plain elements.
+  std::shared_ptr<const Sharding> sharding{};          ///< Null: whole on every rank.
 
   int rank() const { return static_cast<int>(shape.size()); }
   const Dim& dim(int axis) const { return shape.at(static_cast<std::size_t>(axis)); }
@@ -62,9 +73,10 @@ struct SparseType {
   SparseFormat format = SparseFormat::csr;
   DType dtype = DType::f64;
   DType index = DType::i32;
-  Shape shape{};  ///< [rows, columns]
-  Dim entries{};  ///< Stored entries.
-  bool operator==(const SparseType&) const = default;
+  Shape shape{};                               ///< [rows, columns]
+  Dim entries{};                               ///< Stored entries.
+  std::shared_ptr<const Sharding> sharding{};  ///< Null: whole on every rank.
+  RLX_API friend bool operator==(const SparseType& a, const SparseType& b);
 };
 
 /// A value whose representation belongs to the lowering that made it: a factorization, a preconditioner, a
@@ -86,12 +98,15 @@ using Type = std::variant<TensorType, SparseType, ResourceType, TokenType>;
 using Types = std::vector<Type>;
 
 /// "f32[2,n]", "f32[8]@device", "csr<f64,i32>[n,n]{nnz}", "resource<sparse_lu,umfpack,f64>[n,n]", "token".
-/// Layout and quantization follow a tensor in braces: "f32[2,3]{layout=(0,1)}"; type.cpp lists the keys.
+/// Layout, quantization and sharding follow a tensor in braces: "f32[2,3]{layout=(0,1)}"; type.cpp lists the keys. The
+/// sharding of a sparse matrix follows its entries: "csr<f64,i32>[n,n]{nnz,split=((rows),())}".
 RLX_API std::string to_string(const Type& t);
 /// Throws FormatError (file empty) with the offset in `text`.
 RLX_API Type parse_type(std::string_view text);
 RLX_API Type substitute(const Type& t, const Bindings& bindings);
 RLX_API bool is_constant(const Type& t);
+/// Of a tensor or a sparse matrix; null where it is whole on every rank.
+RLX_API const Sharding* sharding(const Type& t);
 /// Adds the symbols that its dimensions depend on.
 RLX_API void collect_symbols(const Type& t, std::set<std::string>& symbols);
 

@@ -11,8 +11,9 @@ enum class Level : std::uint8_t { hir, mir, lir };
 /// before use and in scope ("scope"); what Op::check says; regions have the arguments that the operator states
 /// ("regions"); types equal what `infer` gives ("type", "arity", "infer"). hir: no record ("record"), no lir operator
 /// or buffer ("level"), regions use no values of outer ones ("closed"). mir: the last two, and every node is a
-/// primitive or carries a record ("record"). lir: captures are allowed; what buffers and steps owe each other is
-/// checked by compile::verify_program.
-RLX_API void verify(const Graph& g, Level level);
+/// primitive or carries a record ("record"), no value is spread over ranks ("sharding"), and elements are of a type in
+/// `storage`, what the target stores ("dtype"). lir: no value is spread over ranks; captures are allowed; what buffers
+/// and steps owe each other is checked by compile::verify_program.
+RLX_API void verify(const Graph& g, Level level, DTypeSet storage = storable);
 
 }  // namespace rlx
