@@ -5,6 +5,7 @@
 
 #include <rlx/ir/builder.hpp>
 #include <rlx/ir/op.hpp>
+#include <rlx/ops/attributes.hpp>
 
 #include <algorithm>
 
@@ -21,6 +22,14 @@ void add_unique(std::string& list, std::string_view item) {
   }
   if (!list.empty()) list += separator;
   list += item;
+}
+
+// The algorithm other than exact that a contraction allows; empty: none.
+std::string_view algorithm(const AnyAttrs& attrs) {
+  const auto* dot = attrs.get_if<ops::DotGeneralAttrs>();
+  const auto* conv = attrs.get_if<ops::ConvAttrs>();
+  const ops::Algorithm a = dot ? dot->algorithm : conv ? conv->algorithm : ops::Algorithm::exact;
+  return a == ops::Algorithm::exact ? std::string_view{} : enum_names(a)[static_cast<std::size_t>(a)];
 }
 
 class Dispatcher {
@@ -93,6 +102,9 @@ class Dispatcher {
       cost(row, instance);
     }
     if (choice.path == Path::unresolved || depth_ > max_depth) return unresolved(from, n, instance, operands, choice);
+    // Every lowering there is multiplies in the type of the sums, but for records that say otherwise.
+    if (const std::string_view a = algorithm(*instance.attrs); !a.empty() && !(choice.record && choice.record->narrows))
+      note("algorithm " + std::string(a) + ": computed exactly");
     ++depth_;
     Values out;
     if (choice.record) {

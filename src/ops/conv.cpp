@@ -58,7 +58,10 @@ constexpr Constraint<ConvAttrs> conv_constraints[] = {
        return all;
      }},
     {"C8", "accumulate is bool (the default) or at least as wide as the operands",
-     [](const ConvAttrs& a, const Signature& s) { return widens(a.accumulate, s.dtype(0)); }}};
+     [](const ConvAttrs& a, const Signature& s) { return widens(a.accumulate, s.dtype(0)); }},
+    {"C9", "algorithms other than exact take f32 operands", [](const ConvAttrs& a, const Signature& s) {
+       return Answer(a.algorithm == Algorithm::exact || s.dtype(0) == DType::f32);
+     }}};
 
 static Types conv_infer(const ConvAttrs& a, const Signature& s) {
   Shape shape{s.shape(0)[0]};
@@ -117,8 +120,11 @@ static Value conv_merge(Value x, int axis) {  // dimensions axis and axis + 1
 static Value conv_pull_input(const ConvAttrs& a, Value k, Value t, Shape x) {
   const int spatial = static_cast<int>(x.size()) - 2;
   const Shape ks = k.shape(), ts = t.shape();
-  ConvAttrs r{
-      .input_dilation = a.stride, .kernel_dilation = a.kernel_dilation, .groups = a.groups, .accumulate = a.accumulate};
+  ConvAttrs r{.input_dilation = a.stride,
+              .kernel_dilation = a.kernel_dilation,
+              .groups = a.groups,
+              .accumulate = a.accumulate,
+              .algorithm = a.algorithm};
   r.stride = a.input_dilation;
   for (std::size_t d = 0; d < static_cast<std::size_t>(spatial); ++d) {
     const std::int64_t window = conv_size(conv_window(a, ks, d)), low = window - 1 - entry(a.low, d, 0);
@@ -142,7 +148,8 @@ static Value conv_pull_kernel(const ConvAttrs& a, Value x, Value t, Shape k) {
               .input_dilation = a.input_dilation,
               .kernel_dilation = a.stride,
               .groups = a.groups,
-              .accumulate = a.accumulate};
+              .accumulate = a.accumulate,
+              .algorithm = a.algorithm};
   r.stride = a.kernel_dilation;
   for (std::size_t d = 0; d < static_cast<std::size_t>(spatial); ++d) {
     const Dim whole = conv_dilated(xs[d + 1], entry(a.input_dilation, d, 1)),
@@ -272,7 +279,9 @@ extern const OpDef<ConvAttrs> conv_op{
               sample<C>({f32({1, 4, 2}), f32({2, 1, 3})}, with([](C& a) { a.groups = 2; })).breaking("C5"),
               sample<C>({f32({1, 0, 1}), f32({1, 1, 1})}).breaking("C6"),
               sample<C>({x, f32({5, 1, 1})}).breaking("C7"),
-              sample<C>({x, k}, with([](C& a) { a.accumulate = DType::bf16; })).breaking("C8")};
+              sample<C>({x, k}, with([](C& a) { a.accumulate = DType::bf16; })).breaking("C8"),
+              sample<C>({f64({1, 4, 1}), f64({2, 1, 1})}, with([](C& a) { a.algorithm = Algorithm::bf16x3; }))
+                  .breaking("C9")};
     }};
 
 }  // namespace rlx::ops

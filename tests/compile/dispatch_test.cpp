@@ -214,6 +214,130 @@ TEST(Dispatch, StepsOfALoopBodyStandInItsRows) {
     if (s.kind == "call") { EXPECT_EQ(s.provider, "handwritten"); }
 }
 
+Graph one_softmax() {
+  Graph g("softmax");
+  Builder b(g, registry());
+  b.output(ops::softmax(b.input(f32({4, 8}), "x"), 1), "y");
+  return g;
+}
+// Why the record is not taken.
+std::string refusal(const KernelRecord& record, const Target& on = target) {
+  const DispatchReport r = report_of(one_softmax(), {}, std::span(&record, 1), on);
+  const ReportRow& row = row_of(r, "softmax");
+  return row.refusals.empty() ? "" : row.refusals.front().why;
+}
+
+TEST(Dispatch, ARecordThatWantsWhatNoPassGives) {
+  EXPECT_EQ(refusal(softmax_record), "");
+  const auto columns = std::make_shared<const Layout>(Layout{{0, 1}});
+  KernelRecord record = softmax_record;
+  record.layouts = {columns};
+  EXPECT_EQ(refusal(record), "made_up.softmax: wants operand 0 as f32[4,8]{layout=(0,1)}, and no pass makes layouts");
+  record.layouts = {nullptr, columns};
+  EXPECT_EQ(refusal(record), "made_up.softmax: leaves result 0 as f32[4,8]{layout=(0,1)}, and no pass makes layouts");
+  record.layouts = {nullptr, nullptr};
+  EXPECT_EQ(refusal(record), "");
+  record.action = Emit{[](const EmitCall&) {}};
+  EXPECT_EQ(refusal(record), "made_up.softmax: emits into a graph, which made_up does not take");
+}
+
+TEST(Dispatch, ATargetWithoutAHeapTakesNoWorkspace) {
+  Target fixed = target;
+  fixed.heap = false;
+  EXPECT_EQ(refusal(softmax_record, fixed), "");
+  KernelRecord record = softmax_record;
+  record.workspace = [](const Instance&) -> std::int64_t { return 64; };
+  EXPECT_EQ(refusal(record), "");
+  EXPECT_EQ(refusal(record, fixed), "made_up.softmax: wants a workspace, and made_up has no heap");
+}
+
+TEST(Dispatch, GraphTargetsAreRefused) {
+  Target graphs = target;
+  graphs.takes = Takes::graphs;
+  Graph same("same");
+  Builder b(same, registry());
+  b.output(b.input(f32({4}), "x"), "y");
+  for (const Graph& g : {one_softmax(), same}) try {
+      compile_program(g, registry(), graphs, {});
+      FAIL();
+    } catch (const CompileError& e) {
+      EXPECT_NE(std::string(e.what()).find("made_up takes graphs, and no pass cuts subgraphs"), std::string::npos)
+          << e.what();
+      EXPECT_EQ(e.report().unresolved(), 1u);
+    }
+}
+
+// tf32 and bf16x3 give leave to lose bits, which nothing here uses; the report says so.
+TEST(Dispatch, AnAlgorithmThatIsNotUsedIsNoted) {
+  Graph g("contractions");
+  Builder b(g, registry());
+  const Value x = b.input(f32({8, 8}), "x"), v = b.input(f32({8}), "v"), image = b.input(f32({1, 8, 4}), "image"),
+              kernel = b.input(f32({3, 4, 4}), "kernel");
+  ops::DotGeneralAttrs product{{}, {}, {1}, {0}}, dot{{}, {}, {0}, {0}};
+  product.algorithm = ops::Algorithm::tf32;
+  dot.algorithm = ops::Algorithm::bf16x3;
+  ops::ConvAttrs conv;
+  conv.algorithm = ops::Algorithm::bf16x3;
+  b.output(ops::dot_general(x, x, product), "product");
+  b.output(ops::dot_general(v, v, dot), "dot");
+  b.output(ops::conv(image, kernel, conv), "conv");
+  b.output(ops::dot_general(x, x, ops::DotGeneralAttrs{{}, {}, {1}, {0}}), "exact");
+  using Notes = std::vector<std::string>;
+  DispatchReport r = report_of(g);
+  ASSERT_EQ(r.rows.size(), 4u);
+  EXPECT_EQ(r.rows[0].notes, Notes{"algorithm tf32: computed exactly"});
+  EXPECT_EQ(r.rows[1].notes, Notes{"algorithm bf16x3: computed exactly"});
+  EXPECT_EQ(r.rows[2].notes, Notes{"algorithm bf16x3: computed exactly"});
+  EXPECT_EQ(r.rows[3].notes, Notes{});
+  KernelRecord record{.name = "made_up.dot",
+                      .op = "dot_general",
+                      .provider = "handwritten",
+                      .action = Launch{[](const LaunchCall&) {}}};
+  r = report_of(g, {}, std::span(&record, 1));
+  EXPECT_EQ(r.rows[0].notes, Notes{"algorithm tf32: computed exactly"});
+  record.narrows = true;
+  r = report_of(g, {}, std::span(&record, 1));
+  EXPECT_EQ(r.rows[0].lowering, "made_up.dot");
+  EXPECT_EQ(r.rows[0].notes, Notes{});
+}
+
+TEST(Dispatch, WhatATargetCannotStoreIsRefused) {
+  Target single = target;
+  single.storage = storable - DTypeSet{DType::f64};
+  Graph g("same");
+  Builder b(g, registry());
+  const Value x = b.input(f64({4}), "x");
+  b.output(x, "y");
+  try {
+    compile_program(g, registry(), single, {});
+    FAIL();
+  } catch (const VerifyError& e) { EXPECT_EQ(e.constraint(), "dtype") << e.what(); }
+  b.output(ops::add(x, x), "z");
+  try {
+    compile_program(g, registry(), single, {});
+    FAIL();
+  } catch (const CompileError& e) {
+    EXPECT_EQ(row_of(e.report(), "add").refusals.at(0).why, "dtype f64 cannot be stored on made_up");
+  }
+}
+
+TEST(Dispatch, ValuesOverAMeshAreRefused) {
+  Graph g("same");
+  Builder b(g, registry());
+  b.output(b.input(parse_type("f32[8]{split=((data)),partial=(model)}"), "x"), "y");
+  for (const Takes takes : {Takes::steps, Takes::nodes}) {
+    Target on = target;
+    on.takes = takes;
+    try {
+      compile_program(g, registry(), on, {});
+      FAIL();
+    } catch (const VerifyError& e) {
+      EXPECT_EQ(e.constraint(), "sharding");
+      EXPECT_NE(std::string(e.what()).find("split=((data)),partial=(model)"), std::string::npos) << e.what();
+    }
+  }
+}
+
 TEST(Dispatch, TracedCodeIsLocatedAtTheCallOfJit) {
   const auto f = jit([](const Tensor& x) { return exp(x) + x; });
   const unsigned line = __LINE__ - 1;

@@ -75,6 +75,17 @@ struct LirProgram {
     b.emit("lir.call", all, a);
     claim();
   }
+  // The token of steps on a queue of their own.
+  Value start(std::int64_t queue, const std::function<void()>& steps) {
+    const RegionBody region = [&](ValuesIn) { return steps(), Values{}; };
+    const Value token = b.emit("lir.start", {}, lir::StartAttrs{queue}, std::span(&region, 1))[0];
+    claim();
+    return token;
+  }
+  void done(Value token) {
+    b.emit("lir.done", {token});
+    claim();
+  }
   void loop(const std::function<Value()>& condition, const std::function<void()>& body) {
     const std::vector<RegionBody> regions{[&](ValuesIn) { return Values{condition()}; },
                                           [&](ValuesIn) { return body(), Values{}; }};

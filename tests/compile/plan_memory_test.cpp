@@ -18,7 +18,8 @@ using testing_kernels::LirProgram;
 // Random structured programs that write before they read.
 class RandomProgram {
  public:
-  explicit RandomProgram(unsigned seed) : random_(seed) {
+  explicit RandomProgram(unsigned seed, int queues = 1) : random_(seed) {
+    p.target.queues = queues;
     Values written{p.input(16)};
     region(written, 0);
     const Value y = p.output(8);
@@ -42,7 +43,7 @@ class RandomProgram {
   }
   // Adds to `written` what the region's steps leave.
   void region(Values& written, int depth) {
-    for (int i = 2 + pick(depth ? 4 : 8); i-- > 0;) switch (pick(depth < 2 ? 8 : 5)) {
+    for (int i = 2 + pick(depth ? 4 : 8); i-- > 0;) switch (pick(depth < 2 ? (p.target.queues > 1 ? 10 : 8) : 5)) {
         case 5: {
           Values merged{fresh(), fresh()};
           const Value f = predicate(written);
@@ -78,6 +79,19 @@ class RandomProgram {
           if (from.dtype() != to.dtype()) break;
           p.copy(from, to);
           written.push_back(to);
+          break;
+        }
+        case 8:
+        case 9: {
+          const Value left = fresh();
+          const Value token = p.start(1 + pick(static_cast<int>(p.target.queues) - 1), [&] {
+            Values inner = written;
+            region(inner, depth + 1);
+            p.kernel(some(inner), {left});
+          });
+          region(written, depth + 1);
+          p.done(token);
+          written.push_back(left);
           break;
         }
         default: {
@@ -126,6 +140,35 @@ TEST(PlanMemory, ThePlanOfRandomProgramsKeepsEveryRule) {
   }
   EXPECT_LT(planned, buffers / 2) << "the plan shares no memory, so this test shows nothing";
   EXPECT_GT(mutants, 300);
+}
+
+TEST(PlanMemory, StartedStepsKeepTheirMemoryToTheirDone) {
+  int starts = 0;
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    RandomProgram r(seed, 3);
+    const MemoryPlan plan{compile::plan_memory(r.p.g, r.p.target)};
+    ASSERT_NO_THROW(r.p.check(plan)) << seed << "\n" << print(r.p.g);
+    for (std::size_t n = 0; n < r.p.g.node_count(); ++n)
+      starts += r.p.g.node(static_cast<NodeId>(n)).op->name() == "lir.start";
+  }
+  EXPECT_GT(starts, 30);
+  // As long as the plan may choose, x -> t and x -> s share no byte; once t is done with, s may have its place.
+  for (const bool beside : {true, false}) {
+    LirProgram p;
+    p.target.queues = 2;
+    const Value x = p.input(16), t = p.buffer(16), s = p.buffer(16), y = p.output(16), z = p.output(16);
+    const Value token = p.start(1, [&] {
+      p.kernel({x}, {t});
+      p.kernel({t}, {y});
+    });
+    if (!beside) p.done(token);
+    p.kernel({x}, {s});
+    p.kernel({s}, {z});
+    if (beside) p.done(token);
+    const MemoryPlan plan{compile::plan_memory(p.g, p.target)};
+    EXPECT_NO_THROW(p.check(plan));
+    EXPECT_EQ(plan.arena_bytes, beside ? 128 : 64);
+  }
 }
 
 }  // namespace

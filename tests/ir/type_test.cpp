@@ -22,6 +22,14 @@ TensorType quantized(TensorType t, Quantization q) {
   t.quantization = std::make_shared<const Quantization>(std::move(q));
   return t;
 }
+TensorType spread(TensorType t, Sharding s) {
+  t.sharding = std::make_shared<const Sharding>(std::move(s));
+  return t;
+}
+SparseType spread(SparseType t, Sharding s) {
+  t.sharding = std::make_shared<const Sharding>(std::move(s));
+  return t;
+}
 TensorType in_space(TensorType t, Space s) {
   t.space = s;
   return t;
@@ -44,6 +52,13 @@ const std::pair<Type, std::string> printed[] = {
     {quantized(tensor(DType::u8, {dim_n}), {}), "u8[n]{scales=()}"},
     {with_layout(quantized(tensor(DType::i8, {4, 4}), {{2}, {1}}), {{0, 1}}),
      "i8[4,4]{layout=(0,1),scales=(2),zero_points=(1)}"},
+    {spread(f32({8, dim_n}), {{{"data", "model"}, {}}, {"pipe"}}), "f32[8,n]{split=((data,model),()),partial=(pipe)}"},
+    {spread(f32({}), {{}, {"data"}}), "f32[]{split=(),partial=(data)}"},
+    {spread(with_layout(f32({2, 3}), {{0, 1}}), {{{}, {"odd axis"}}, {}}),
+     "f32[2,3]{layout=(0,1),split=((),(\"odd axis\"))}"},
+    {spread(SparseType{SparseFormat::csr, DType::f64, DType::i32, {dim_n, dim_n}, Dim::symbol("nnz")},
+            {{{"rows"}, {}}, {}}),
+     "csr<f64,i32>[n,n]{nnz,split=((rows),())}"},
     {SparseType{SparseFormat::csr, DType::f64, DType::i32, {dim_n, dim_n}, Dim::symbol("nnz")},
      "csr<f64,i32>[n,n]{nnz}"},
     {SparseType{SparseFormat::bsr, DType::c128, DType::i64, {4, dim_n * 2}, dim_n * 3}, "bsr<c128,i64>[4,2*n]{3*n}"},
@@ -129,6 +144,15 @@ TEST(Type, RefusesMalformedText) {
                                                          {"u8[2]{block=\"q}", 15},
                                                          {"u8[2]{block=\"\\q\"}", 13},
                                                          {"u8[2]{block=\"\\x4\"}", 16},
+                                                         {"f32[2]{split=(x)}", 14},
+                                                         {"f32[2]{split=()}", 7},
+                                                         {"f32[2]{split=(())}", 7},
+                                                         {"f32[2]{partial=(x)}", 7},
+                                                         {"f32[2,2]{split=((x),(x))}", 9},
+                                                         {"f32[2]{split=((x)),partial=(x)}", 7},
+                                                         {"f32[2]{split=((\"\"))}", 7},
+                                                         {"csr<f64,i32>[2,2]{1,split=((x))}", 20},
+                                                         {"csr<f64,i32>[2,2]{1,layout=(0,1)}", 20},
                                                          {"csr[2,2]{1}", 3},
                                                          {"csr<f64,f32>[2,2]{1}", 8},
                                                          {"csr<f64,i32>[2]{1}", 12},
@@ -203,6 +227,12 @@ TEST(Type, EqualityComparesWhatPointersHold) {
   EXPECT_FALSE(with_layout(f32({2, 3}), {{1, 0}}) == f32({2, 3}));
   EXPECT_FALSE(quantized(f32({2}), {{1}}) == quantized(f32({2}), {{2}}));
   EXPECT_FALSE(in_space(f32({2}), Space::host) == f32({2}));
+  EXPECT_TRUE(spread(f32({2}), {{{"x"}}}) == spread(f32({2}), {{{"x"}}}));
+  EXPECT_FALSE(spread(f32({2}), {{{"x"}}}) == spread(f32({2}), {{{"y"}}}));
+  EXPECT_FALSE(spread(f32({2}), {{{"x"}}}) == f32({2}));
+  const SparseType whole{SparseFormat::csr, DType::f64, DType::i32, {4, 4}, 6};
+  EXPECT_TRUE(spread(whole, {{{"x"}, {}}}) == spread(whole, {{{"x"}, {}}}));
+  EXPECT_FALSE(spread(whole, {{{"x"}, {}}}) == whole);
   EXPECT_FALSE(f32({2}) == f64({2}));
   EXPECT_FALSE(f32({2}) == f32({dim_n}));
 }
@@ -214,6 +244,7 @@ TEST(Type, SubstitutesAndKnowsConstants) {
   EXPECT_TRUE(is_constant(substitute(sparse, {{"n", 7}})));
   const Type tensor_type = with_layout(f32({dim_n, 2}), {{0, 1}});
   EXPECT_EQ(to_string(substitute(tensor_type, {{"n", 3}})), "f32[3,2]{layout=(0,1)}");
+  EXPECT_EQ(to_string(substitute(spread(f32({dim_n}), {{{"x"}}}), {{"n", 3}})), "f32[3]{split=((x))}");
   EXPECT_FALSE(is_constant(Type(ResourceType{"lu", "", DType::f64, {dim_n}})));
   EXPECT_TRUE(is_constant(Type(TokenType{})));
   EXPECT_TRUE(substitute(TokenType{}, {}) == Type(TokenType{}));

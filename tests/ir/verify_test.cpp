@@ -143,6 +143,45 @@ TEST(Verify, LirOperatorsStayInLir) {
   verify(g, Level::lir);
 }
 
+// Sharding makes what follows it the program of one rank; there is no such pass here, so nothing computes with it.
+TEST(Verify, ValuesOverAMeshBelongToHir) {
+  const auto text = [](const char* type, const char* body) {
+    return std::string("rlx 1\ngraph main(%0 \"x\": ") + type + ") {\n" + body + "}\n";
+  };
+  for (const char* type : {"f32[2]{split=((data))}", "csr<f64,i32>[4,4]{6,split=((),()),partial=(data)}"}) {
+    const Graph g = parse(text(type, "  return %0 \"y\"\n"), verify_registry());
+    EXPECT_EQ(print(g), text(type, "  return %0 \"y\"\n"));
+    verify(g, Level::hir);
+    for (const Level l : {Level::mir, Level::lir}) expect_refusal({"sharding", type, [](Graph&) {}}, g, l);
+  }
+  try {
+    parse(text("f32[2]{split=((data))}", "  %1 = toy.neg(%0) : f32[2]\n  return %1 \"y\"\n"), verify_registry());
+    FAIL();
+  } catch (const VerifyError& e) {
+    EXPECT_EQ(e.constraint(), "kind");
+    EXPECT_NE(std::string(e.what()).find("f32[2]{split=((data))}"), std::string::npos) << e.what();
+  }
+}
+
+TEST(Verify, MirHoldsWhatTheTargetStores) {
+  const Graph g = of_body("%y = toy.neg(%x) : f32[2]");
+  const DTypeSet without = storable - DTypeSet{DType::f32};
+  verify(g, Level::mir, DTypeSet{DType::f32});
+  verify(g, Level::hir, without);
+  try {
+    verify(g, Level::mir, without);
+    FAIL();
+  } catch (const VerifyError& e) {
+    EXPECT_EQ(e.constraint(), "dtype");
+    EXPECT_NE(std::string(e.what()).find("input %0 is f32[2], and the target stores {"), std::string::npos) << e.what();
+  }
+  const Graph sparse =
+      parse("rlx 1\ngraph main(%0 \"a\": csr<f64,i64>[4,4]{6}) {\n  return %0 \"b\"\n}\n", verify_registry());
+  verify(sparse, Level::mir, DTypeSet{DType::f64, DType::i64});
+  for (const DType lacking : {DType::f64, DType::i64})
+    EXPECT_THROW(verify(sparse, Level::mir, storable - DTypeSet{lacking}), VerifyError);
+}
+
 TEST(Verify, NodesOutsideAllRegionsAreIgnored) {
   Graph g = parse(good, verify_registry());
   g.reserve_node();

@@ -11,7 +11,6 @@
 namespace rlx::cpu {
 namespace {
 
-using ops::Algorithm;
 using ops::DotGeneralAttrs;
 
 std::vector<int> free_dims(int rank, const std::vector<int>& batch, const std::vector<int>& contract) {
@@ -65,7 +64,6 @@ DType result_type(const Instance& i) { return std::get<TensorType>(i.results[0])
 Answer accepts_dot_general(const Instance& i) {
   const auto& a = i.attrs->as<DotGeneralAttrs>();
   const DType in = i.signature.dtype(0), sums = default_accumulator(in), out = result_type(i);
-  if (a.algorithm != Algorithm::exact) return Answer::no("algorithm is not exact");
   if (a.accumulate != DType::boolean && a.accumulate != sums)
     return Answer::no("accumulates in " + std::string(name(a.accumulate)) + ", here sums of " + std::string(name(in)) +
                       " are " + std::string(name(sums)));

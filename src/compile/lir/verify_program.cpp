@@ -95,7 +95,8 @@ class ProgramVerifier {
     const std::int64_t outer = std::exchange(queue_, queue);
     region(n.regions[0], state);
     queue_ = outer;
-    running_.push_back({n.results[0], queue, lir::effects(g_, g_.region(n.regions[0]).nodes)});
+    running_.push_back({n.results[0], queue, {}});
+    add_uses(n.regions[0], running_.back().effects);
   }
 
   void done(const Node& n, RegionId here) {
@@ -114,10 +115,31 @@ class ProgramVerifier {
       }
   }
 
-  // Nothing orders the step and those that run on other queues. The steps of a start are looked at one by one.
+  // Of the steps of a region and of the regions in it.
+  void add_uses(RegionId r, lir::Effects& e) const {
+    for (NodeId id : g_.region(r).nodes) add_step_uses(id, e);
+    for (ValueId v : g_.region(r).results) e.reads.insert(lir::root(g_, v));
+  }
+  void add_step_uses(NodeId id, lir::Effects& e) const {
+    const Node& n = g_.node(id);
+    if (n.regions.empty() || n.op->name() == "lir.kernel") {
+      const lir::Effects own = lir::effects(g_, {id});
+      e.reads.insert(own.reads.begin(), own.reads.end());
+      e.writes.insert(own.writes.begin(), own.writes.end());
+      return;
+    }
+    for (ValueId v : n.operands) e.reads.insert(lir::root(g_, v));
+    for (RegionId r : n.regions) add_uses(r, e);
+  }
+
+  // Nothing orders the step and those that run on other queues. Steps inside a step are looked at one by one.
   void beside(NodeId id) const {
-    if (running_.empty() || g_.node(id).op->name() == "lir.start") return;
-    const lir::Effects e = lir::effects(g_, {id});
+    const Node& n = g_.node(id);
+    if (running_.empty()) return;
+    lir::Effects e;
+    if (n.regions.empty() || n.op->name() == "lir.kernel") add_step_uses(id, e);
+    else
+      for (ValueId v : n.operands) e.reads.insert(lir::root(g_, v));
     for (const Started& s : running_)
       if (s.queue != queue_)
         for (const auto* list : {&s.effects.reads, &s.effects.writes})

@@ -140,6 +140,7 @@ struct KernelRecord {
   std::vector<std::pair<int, int>> in_place{};
   std::int64_t (*workspace)(const Instance&) = nullptr;  ///< Bytes.
   bool deterministic = true;
+  bool narrows = false;  ///< Computes by the `algorithm` of the attributes. Others compute exactly, which reports note.
   bool synchronises = false;
   bool capturable = false;  ///< The launch may be recorded into a graph of the device's API, and replayed.
   bool epilogue = false;    ///< The launch runs LaunchCall::epilogue, if there is one, on the whole result.

@@ -274,6 +274,8 @@ struct ScatterAttrs {
       Field{"kind", &ScatterAttrs::kind, "set, add, min, max or mul"}};
 };
 
+/// How f32 operands are multiplied: tf32 and bf16x3 are leave to lose bits, which a device without a faster way does not
+/// use; the report says so.
 enum class Algorithm { exact, tf32, bf16x3 };
 inline std::span<const std::string_view> enum_names(Algorithm) {
   static constexpr std::string_view names[] = {"exact", "tf32", "bf16x3"};
@@ -303,6 +305,7 @@ struct ConvAttrs {
   std::vector<std::int64_t> stride{}, low{}, high{}, input_dilation{}, kernel_dilation{};
   std::int64_t groups = 1;
   DType accumulate = DType::boolean;
+  Algorithm algorithm = Algorithm::exact;
   bool operator==(const ConvAttrs&) const = default;
   static constexpr auto fields =
       std::tuple{Field{"stride", &ConvAttrs::stride, "step in each spatial dimension; empty: 1"},
@@ -311,7 +314,8 @@ struct ConvAttrs {
                  Field{"input_dilation", &ConvAttrs::input_dilation, "distance of input elements; empty: 1"},
                  Field{"kernel_dilation", &ConvAttrs::kernel_dilation, "distance of kernel elements; empty: 1"},
                  Field{"groups", &ConvAttrs::groups, "channel groups"},
-                 Field{"accumulate", &ConvAttrs::accumulate, "type of partial sums; bool: the default"}};
+                 Field{"accumulate", &ConvAttrs::accumulate, "type of partial sums; bool: the default"},
+                 Field{"algorithm", &ConvAttrs::algorithm, "exact, tf32 or bf16x3"}};
 };
 
 enum class Ragged { rows, contract };
