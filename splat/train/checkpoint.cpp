@@ -13,7 +13,7 @@ namespace rlx::splat::train {
 
 namespace {
 
-constexpr std::int64_t version = 3;
+constexpr std::int64_t version = 4;
 
 HostTensor bytes_of(const std::string& text) {
   HostTensor t(DType::u8, {static_cast<std::int64_t>(text.size())});

@@ -3,15 +3,13 @@
 #include <rlx/splat/train.hpp>
 
 #include "splat/random.hpp"
+#include "splat/train/options.hpp"
 #include "splat/train/step.hpp"
 
 namespace rlx::splat::train {
 
 /// What random numbers are for.
 enum Purpose : std::uint64_t { for_views = 1, for_backgrounds, for_start, for_densification };
-
-/// The options with every -1 replaced by what it stands for.
-TrainOptions resolved(TrainOptions options);
 
 /// The training views come in another order each time that all of them were looked at.
 class ViewOrder {

@@ -5,81 +5,14 @@
 #pragma once
 #include <rlx/formats/gaussian_cloud.hpp>
 #include <rlx/splat/capture.hpp>
-#include <rlx/splat/render.hpp>
+#include <rlx/splat/train_options.hpp>
 
-#include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace rlx::splat {
-
-/// How Gaussians come and go. adaptive: clone, split and prune by the gradients of means in the image, with resets of
-/// opacity (Kerbl 2023). mcmc: a growing number up to a most, where dead ones are moved to live ones and noise explores
-/// (Kheradmand 2024). fixed: the number stays.
-enum class Densification : std::uint8_t { adaptive, mcmc, fixed };
-enum class Start : std::uint8_t { points, random };
-
-/// Steps of Adam, in units of the property before its activation.
-struct TrainRates {
-  double means = 1.6e-4, last_means = 1.6e-6;  ///< Times the extent of the scene; decays exponentially to the last.
-  double quats = 1e-3, scales = 5e-3, opacities = 5e-2;
-  double colours = 2.5e-3;                ///< Harmonics of degree 0.
-  double harmonics = 2.5e-3 / 20;         ///< Those of higher degrees.
-  double poses = 1e-4, exposures = 1e-3;  ///< Where they are refined.
-  /// What of the rates of shapes, opacities and colours is left at the end: they decay exponentially over the second
-  /// half of the steps, and with them the noise of steps that look at one view each.
-  double last_share = 0.1;
-};
-
-struct AdaptiveOptions {
-  double gradient = 2e-4;  ///< Mean gradient in the image from which on Gaussians are made, in units of half an image.
-  bool absolute = false;   ///< Of the sums of magnitudes over pixels instead (Z. Ye et al., AbsGS, 2024); 8e-4 fits it.
-  double split_scale = 0.01;    ///< Of the extent: larger ones are split, the others cloned.
-  double least_opacity = 5e-3;  ///< What is below is pruned.
-  /// Of the extent, and of the larger side of an image: after the first reset, what is larger is pruned. 0: nothing.
-  double largest_scale = 0.1, largest_radius = 0.15;
-  std::int64_t reset_every = 3000;  ///< Steps after which opacities are set to 2 * least_opacity at most.
-};
-
-struct McmcOptions {
-  double growth = 1.05;         ///< Of the number, each time.
-  double least_opacity = 5e-3;  ///< What is not above is dead.
-  double noise = 5e5;           ///< Of the rate of means.
-};
-
-struct TrainOptions {
-  std::int64_t steps = 30000;
-  int degree = 3;                    ///< Of harmonics, 0 to 4.
-  std::int64_t degree_every = 1000;  ///< Steps after which the degree in use rises by one.
-  double ssim = 0.2;                 ///< Share of 1 - SSIM in the loss; the rest is the mean absolute difference.
-  /// Times the mean opacity and the mean scale, added to the loss. Negative: 0.01 with mcmc, as its authors do, else 0.
-  double opacity_regularizer = -1, scale_regularizer = -1;
-  RenderMode mode = RenderMode::classic;
-  std::array<float, 3> background{};
-  bool random_background = false;  ///< Another colour each step.
-  TrainRates rates{};
-
-  Start start = Start::points;
-  std::int64_t random_points = 10000;  ///< Of a random start.
-  Densification densification = Densification::adaptive;
-  std::int64_t most = 1'000'000;                       ///< Gaussians.
-  std::int64_t refine_every = 100, refine_from = 500;  ///< Steps.
-  std::int64_t refine_until = -1;                      ///< -1: half of the steps with adaptive, five of six with mcmc.
-  AdaptiveOptions adaptive{};
-  McmcOptions mcmc{};
-
-  bool refine_poses = false;  ///< Of training views.
-  bool exposures = false;     ///< An affine map of colours for each training view.
-  int hold_out_every = 8;     ///< Views 0, 8, 16, ... are not trained on; 0: none is held out.
-  std::uint64_t seed = 0;
-  std::string device{};  ///< Empty: default_device().
-};
-
-/// Throws ArgumentError, naming the option, for what is out of its range.
-RLX_API void check(const TrainOptions& options);
 
 struct StepResult {
   std::int64_t step = 0;  ///< Done so far, this one included.
