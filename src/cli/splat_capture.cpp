@@ -6,6 +6,7 @@
 #include "progress.hpp"
 #include "splat.hpp"
 #include "splat_cameras.hpp"
+#include "splat_folder.hpp"
 
 #include <rlx/formats/colmap.hpp>
 #include <rlx/formats/gaussian_file.hpp>
@@ -32,20 +33,30 @@ struct SplatCapture {
   int views = 32;
   double fov = 40, lowest_elevation = 0, point_noise = 0.01;
   std::uint64_t seed = 0;
-  bool text = false, raw_axes = false;
+  bool text = false, raw_axes = false, overwrite = false;
 
-  std::filesystem::path model() const { return std::filesystem::path(output) / "sparse" / "0"; }
+  static constexpr const char *images_name = "images", *model_name = "sparse", *scene_name = "scene.ply";
 
-  void write(const splat::Capture& capture, const formats::GaussianCloud& cloud) const {
-    const std::filesystem::path folder = output;
+  /// What is there already is refused, but for a capture that may be replaced.
+  void check_folder() const {
     std::error_code failed;
-    std::filesystem::create_directories(folder / "images", failed);
-    if (failed) throw FormatError(output, 0, "cannot create the folder: " + failed.message());
+    if (!std::filesystem::exists(std::filesystem::path(output) / model_name, failed))
+      return refuse_foreign_entries(output, {}, "and no capture");
+    refuse_foreign_entries(output, {images_name, model_name, scene_name}, "beside a capture");
+    if (!overwrite) throw ArgumentError(output + " holds a capture: --overwrite replaces it");
+    if (is_within(scene, output))
+      throw ArgumentError(scene + " lies in " + output + ", which --overwrite would remove: name another folder");
+  }
+
+  void write(const splat::Capture& capture, const formats::GaussianCloud& cloud,
+             const std::filesystem::path& folder) const {
+    std::error_code failed;  // Of what the first image tells.
+    std::filesystem::create_directory(folder / images_name, failed);
     for (std::size_t i = 0; i < capture.size(); ++i)
-      formats::write_png((folder / "images" / capture.pose(i).name).string(), capture.images[i]);
-    formats::write_colmap(model().string(), capture.reconstruction,
+      formats::write_png((folder / images_name / capture.pose(i).name).string(), capture.images[i]);
+    formats::write_colmap((folder / model_name / "0").string(), capture.reconstruction,
                           text ? formats::ColmapEncoding::text : formats::ColmapEncoding::binary);
-    if (random > 0) formats::write_gaussians((folder / "scene.ply").string(), cloud);
+    if (random > 0) formats::write_gaussians((folder / scene_name).string(), cloud);
   }
 
   int run() const {
@@ -55,14 +66,14 @@ struct SplatCapture {
     if (!(fov > 0 && fov < 180)) throw UsageError("--fov is between 0 and 180 degrees");
     if (!(lowest_elevation >= -90 && lowest_elevation < 90))
       throw UsageError("--lowest-elevation is from -90 to below 90 degrees");
-    if (const auto binary = model() / "cameras.bin"; text && std::filesystem::exists(binary))
-      throw ArgumentError(binary.string() + " is there: it would be read instead of the texts");
+    check_folder();
     warn_of_idle_device(draw.device);
     auto progress = std::make_unique<Progress>();
     progress->stage(random > 0 ? "making a scene" : "reading " + scene);
     const formats::GaussianCloud cloud =
         random > 0 ? splat::synthetic_scene(random, seed) : read_finite_scene(scene, raw_axes);
     const splat::RendererOptions look = draw.options(cloud);
+    PendingFolder folder(output);  // Now: a place that cannot be written to is told before the views are drawn.
     progress->stage("drawing " + std::to_string(views) + " views");
     const splat::Capture capture =
         splat::capture_scene(cloud, {.views = views,
@@ -76,7 +87,9 @@ struct SplatCapture {
                                      .seed = seed,
                                      .device = look.device});
     progress->stage("writing " + output);
-    write(capture, cloud);
+    write(capture, cloud, folder.path());
+    check_folder();  // Again: what has come there since would be lost.
+    folder.commit();
     progress.reset();
     if (context.json)
       print_json({{"output", output},
@@ -103,7 +116,7 @@ void add_splat_capture(CLI::App& splat, Context& context) {
   c->add_option("scene", s->scene, "scene: .ply, .spz or .splat");
   s->random_given = c->add_option("--random", s->random, "a made-up scene of so many Gaussians, kept as scene.ply")
                         ->check(number_from<std::int64_t>(1, 100'000'000));
-  c->add_option("-o,--output", s->output, "folder: images/*.png, and the model in sparse/0")->required();
+  c->add_option("-o,--output", s->output, "folder, new or empty: images/*.png, and the model in sparse/0")->required();
   c->add_option("--views", s->views, "images, from a spiral over a sphere around the scene, from above downwards")
       ->check(number_from<int>(1, 1'000'000))
       ->capture_default_str();
@@ -118,6 +131,7 @@ void add_splat_capture(CLI::App& splat, Context& context) {
   c->add_option("--seed", s->seed, "of the scene that is made up, and of the noise")
       ->check(number_from<std::uint64_t>(0))
       ->capture_default_str();
+  c->add_flag("--overwrite", s->overwrite, "replace a capture that is there, all of it");
   c->add_flag("--text", s->text, "the model as texts");
   s->draw.add_to(*c);
   add_axes_flag(*c, s->raw_axes);

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 namespace rlx::cli {
@@ -50,6 +51,12 @@ struct Names {
     std::string number = std::to_string(i);
     number.insert(0, static_cast<std::size_t>(std::max(0, digits - static_cast<int>(number.size()))), '0');
     return before + number + after;
+  }
+  /// ArgumentError where a longer sequence of that name is there: its rest would pass for the end of this one.
+  void refuse_rest(std::size_t count) const {
+    if (std::error_code failed; std::filesystem::exists(of(count), failed))
+      throw ArgumentError(of(count) + " is there, of a longer sequence than " + std::to_string(count) +
+                          " images: remove that one, or choose another name");
   }
   bool png() const { return (digits < 0 ? before : after).ends_with(".png"); }
 };
@@ -97,6 +104,10 @@ struct SplatRender {
     const formats::GaussianCloud cloud = read_finite_scene(scene, raw_axes);
     const double seconds_read = seconds_since(start);
     const std::vector<View> views = cameras.views(cloud);
+    if (cameras.sequence()) {
+      names.refuse_rest(views.size());
+      if (depth_names) depth_names->refuse_rest(views.size());
+    }
     splat::RendererOptions options = draw.options(cloud);
     options.camera = cameras.model();
     options.degree = degree;
@@ -148,8 +159,10 @@ void add_splat_render(CLI::App& splat, Context& context) {
       add_command(splat, context, "render", "Draws a scene. Times include compilation for the first image of a size.",
                   [s] { return s->run(); });
   c->add_option("scene", s->scene, "scene: .ply, .spz or .splat")->required();
-  c->add_option("-o,--output", s->output,
-                "image: .png, or .npy for floats; of a sequence with %04d where the number goes, else before the dot")
+  c->add_option(
+       "-o,--output", s->output,
+       "image, replaced whole or not at all: .png, or .npy for floats; of a sequence with %04d where the number goes, "
+       "else before the dot")
       ->required();
   s->cameras.add_to(*c);
   s->draw.add_to(*c);

@@ -4,6 +4,7 @@
 #include "option_checks.hpp"
 #include "progress.hpp"
 #include "splat.hpp"
+#include "splat_folder.hpp"
 
 #include <rlx/formats/gaussian_file.hpp>
 #include <rlx/formats/image.hpp>
@@ -11,19 +12,19 @@
 #include <rlx/ir/error.hpp>
 #include <rlx/splat/train.hpp>
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
-#include <initializer_list>
-#include <map>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
+#include <type_traits>
 #include <vector>
 
 namespace rlx::cli {
@@ -32,25 +33,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-using splat::Densification, splat::Start, splat::RenderMode, splat::Trainer;
+using splat::Trainer;
 
-/// A folder for as long as a training writes to it; of another one that lives it is refused. It ends with the process,
-/// killed or not.
-class FolderLock {
- public:
-  explicit FolderLock(const std::string& folder) : fd_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    if (fd_ < 0) throw FormatError(folder, 0, "cannot open the folder: " + std::generic_category().message(errno));
-    if (::flock(fd_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;  // Some file systems have no locks.
-    ::close(fd_);
-    throw ArgumentError(folder + ": another training writes to this folder");
-  }
-  ~FolderLock() { ::close(fd_); }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-
- private:
-  int fd_;
-};
+constexpr const char* checkpoint_name = "checkpoint.h5";
 
 json quality_json(const splat::Quality& q) {
   if (q.views == 0) return nullptr;
@@ -69,16 +54,12 @@ struct SplatTrain {
 
   /// An option that the run does not look at would be ignored without a word.
   void refuse_idle_options() const {
-    const auto needs = [&](std::initializer_list<const char*> names, bool applies, const char* what) {
-      for (const char* name : names)
-        if (command->get_option(name)->count() > 0 && !applies)
-          throw UsageError(std::string(name) + " is an option of " + what);
-    };
-    needs({"--random-points"}, options.start == Start::random, "--start random");
-    needs({"--gradient", "--absolute", "--reset-every"}, options.densification == Densification::adaptive,
-          "--densify adaptive");
-    needs({"--refine-every", "--refine-from", "--refine-until"}, options.densification != Densification::fixed,
-          "--densify adaptive and mcmc");
+    splat::for_each_option(options, [&](const splat::OptionAt& at, const auto&) {
+      if (at.facts.flag.empty() || splat::looked_at(at.facts.use, options)) return;
+      const std::string flag(at.facts.flag);
+      if (command->get_option(flag)->count() > 0)
+        throw UsageError(flag + " is an option of " + std::string(splat::needed_for(at.facts.use)));
+    });
   }
 
   std::string in_folder(const char* name) const { return (fs::path(folder) / name).string(); }
@@ -92,22 +73,39 @@ struct SplatTrain {
     options.background = reading.background = {colour[0], colour[1], colour[2]};
   }
 
-  Trainer start(splat::Capture capture) const {
-    const std::string checkpoint = in_folder("checkpoint.h5");
+  std::string checkpoint() const { return in_folder(checkpoint_name); }
+
+  /// Whether the folder holds a training to go on from. One that it must not replace, and anything else, is refused.
+  bool continues() const {
     std::error_code failed;
-    const bool is_there = fs::exists(checkpoint, failed);
-    if (failed) throw FormatError(checkpoint, 0, "cannot be looked for: " + failed.message());
-    if (!is_there || restart) return Trainer(std::move(capture), options);
-    if (!resume)
-      throw ArgumentError(checkpoint + " is there: --resume goes on from it, --restart begins anew and replaces it");
-    return Trainer(std::move(capture), options, checkpoint);
+    const bool is_there = fs::exists(checkpoint(), failed);
+    if (failed) throw FormatError(checkpoint(), 0, "cannot be looked for: " + failed.message());
+    if (!is_there) {
+      refuse_foreign_entries(folder, {checkpoint_name}, "and no checkpoint of a training");
+      return false;
+    }
+    if (!resume && !restart)
+      throw ArgumentError(checkpoint() + " is there: --resume goes on from it, --restart begins anew and replaces it");
+    return resume;
   }
 
-  /// What a run that is killed goes on from, and what there is to see of it until then.
-  void save(const Trainer& trainer) const {
+  /// What there is to see of a run.
+  void show(const Trainer& trainer) const {
     formats::write_gaussians(in_folder("scene.ply"), trainer.cloud());
     formats::write_text(in_folder("history.svg"), splat::history_plot(trainer.history()));
-    trainer.save(in_folder("checkpoint.h5"));
+  }
+
+  Trainer start(splat::Capture capture) const {
+    if (!continues()) return Trainer(std::move(capture), options);
+    Trainer trainer(std::move(capture), options, checkpoint());
+    show(trainer);  // It may have been killed after the checkpoint, before these.
+    return trainer;
+  }
+
+  /// The checkpoint comes first: where one is, the rest is of a training too and may be replaced.
+  void save(const Trainer& trainer) const {
+    trainer.save(checkpoint());
+    show(trainer);
   }
 
   void train(Trainer& trainer, Progress& progress) const {
@@ -143,6 +141,7 @@ struct SplatTrain {
     refuse_idle_options();
     read_background();
     check(options);
+    (void)continues();  // What is refused is told before the images are read.
     warn_of_idle_device(options.device);
     auto progress = std::make_unique<Progress>();
     progress->stage("reading " + input);
@@ -168,55 +167,49 @@ struct SplatTrain {
   }
 };
 
-/// An option that takes one of some names. (CLI::CheckedTransformer shows small enumerations as control characters.)
+/// What is wrong with a text for an option of training, or nothing.
+template <class T>
+std::function<std::string(const std::string&)> number_in(const splat::OptionRange& range) {
+  return [range](const std::string& text) -> std::string {
+    T x{};
+    const char* const end = text.data() + text.size();
+    const auto [stop, failure] = std::from_chars(text.data(), end, x);
+    if (failure == std::errc{} && stop == end && range.holds(static_cast<double>(x))) return {};
+    return "\"" + text + "\" is no " + (std::is_integral_v<T> ? "whole number " : "number ") + range.text();
+  };
+}
+
+/// (CLI::CheckedTransformer shows small enumerations as control characters.)
 template <class E>
-void add_choice(CLI::App& c, const std::string& option, E& value, const std::map<std::string, E>& names,
-                const std::string& what) {
-  std::vector<std::string> known;
-  for (const auto& [name, meaning] : names) known.push_back(name);
-  c.add_option_function<std::string>(
-       option, [&value, names](const std::string& name) { value = names.at(name); }, what)
-      ->transform(CLI::IsMember(known, CLI::ignore_case));
+CLI::Option* add_choice(CLI::App& c, const std::string& flag, E& value, const std::string& doc) {
+  const auto names = enum_names(E{});
+  return c
+      .add_option_function<std::string>(
+          flag,
+          [&value, names](const std::string& name) {
+            value = static_cast<E>(std::ranges::find(names, name) - names.begin());
+          },
+          doc)
+      ->transform(CLI::IsMember(std::vector<std::string>(names.begin(), names.end()), CLI::ignore_case))
+      ->default_str(std::string(names[static_cast<std::size_t>(value)]));
 }
 
-void add_densification(CLI::App& c, splat::TrainOptions& o) {
-  add_choice<Densification>(
-      c, "--densify", o.densification,
-      {{"adaptive", Densification::adaptive}, {"mcmc", Densification::mcmc}, {"fixed", Densification::fixed}},
-      "how Gaussians come and go: adaptive (clone, split, prune; Kerbl 2023), mcmc (relocate, add, noise; "
-      "Kheradmand 2024) or fixed");
-  c.add_option("--most", o.most, "Gaussians at most")->capture_default_str();
-  c.add_option("--refine-every", o.refine_every, "steps between densifications")->capture_default_str();
-  c.add_option("--refine-from", o.refine_from, "steps before the first")->capture_default_str();
-  c.add_option("--refine-until", o.refine_until, "step of the last (default: half of all, five of six with mcmc)");
-  c.add_option("--gradient", o.adaptive.gradient, "adaptive: gradient in the image from which on Gaussians are made")
-      ->capture_default_str();
-  c.add_flag("--absolute", o.adaptive.absolute, "adaptive: sums of magnitudes over pixels; --gradient 8e-4 fits it");
-  c.add_option("--reset-every", o.adaptive.reset_every, "adaptive: steps between resets of opacity")
-      ->capture_default_str();
-}
-
-void add_learning(CLI::App& c, splat::TrainOptions& o) {
-  c.add_option("--steps", o.steps, "how many, each of one image")->capture_default_str();
-  c.add_option("--degree", o.degree, "of spherical harmonics, 0 to 4")->capture_default_str();
-  c.add_option("--degree-every", o.degree_every, "steps after which the degree in use rises")->capture_default_str();
-  c.add_option("--ssim", o.ssim, "share of 1 - SSIM in the loss")->capture_default_str();
-  c.add_option("--opacity-regularizer", o.opacity_regularizer, "times the mean opacity (default: 0, mcmc 0.01)")
-      ->check(number_from<double>(0));
-  c.add_option("--scale-regularizer", o.scale_regularizer, "times the mean scale (default: 0, mcmc 0.01)")
-      ->check(number_from<double>(0));
-  add_choice<RenderMode>(c, "--mode", o.mode,
-                         {{"classic", RenderMode::classic}, {"antialiased", RenderMode::antialiased}},
-                         "classic or antialiased");
-  add_choice<Start>(c, "--start", o.start, {{"points", Start::points}, {"random", Start::random}},
-                    "Gaussians begin at the points of the capture, or at random: points, random");
-  c.add_option("--random-points", o.random_points, "Gaussians of a random start")->capture_default_str();
-  c.add_flag("--refine-poses", o.refine_poses, "also learn where the cameras of training views are");
-  c.add_flag("--exposures", o.exposures, "also learn a map of colours for each training view");
-  c.add_option("--hold-out", o.hold_out_every, "every so many views is kept for judging; 0: none")
-      ->capture_default_str();
-  c.add_option("--seed", o.seed, "of random numbers")->check(number_from<std::uint64_t>(0))->capture_default_str();
-  add_device_option(c, o.device, "trains");
+/// A flag for every option that has one, as the table says.
+void add_training_options(CLI::App& c, splat::TrainOptions& options) {
+  splat::for_each_option(options, [&]<class T>(const splat::OptionAt& at, T& value) {
+    const std::string flag(at.facts.flag), doc(at.facts.doc);
+    if (flag.empty()) return;
+    CLI::Option* added = nullptr;
+    if constexpr (std::is_same_v<T, bool>) {
+      added = c.add_flag(flag, value, doc);
+    } else if constexpr (std::is_enum_v<T>) {
+      added = add_choice(c, flag, value, doc);
+    } else if constexpr (std::is_arithmetic_v<T>) {
+      added = c.add_option(flag, value, doc)->check(number_in<T>(at.facts.range));
+      if (!at.facts.automatic) added->capture_default_str();
+    }
+    if (added && !at.title.empty()) added->group(std::string(at.title));
+  });
 }
 
 }  // namespace
@@ -229,7 +222,7 @@ void add_splat_train(CLI::App& splat, Context& context) {
                             [s] { return s->run(); });
   s->command = c;
   c->add_option("capture", s->input, "folder of COLMAP, or transforms.json")->required();
-  c->add_option("-o,--output", s->folder, "folder to write to")->required();
+  c->add_option("-o,--output", s->folder, "folder to write to: new, empty or of a training")->required();
   c->add_option("--images", s->reading.images, "folder of the images, if it is not beside the capture");
   c->add_option("--scale", s->reading.scale, "of the images, from above 0 to 1")->capture_default_str();
   c->add_option("--background", s->background, "r,g,b from 0 to 1, or random: another one each step")
@@ -239,8 +232,8 @@ void add_splat_train(CLI::App& splat, Context& context) {
       ->capture_default_str();
   c->add_flag("--resume", s->resume, "go on from the folder's checkpoint where there is one");
   c->add_flag("--restart", s->restart, "replace a checkpoint that is there");
-  add_learning(*c, s->options);
-  add_densification(*c, s->options);
+  add_device_option(*c, s->options.device, "trains");
+  add_training_options(*c, s->options);
 }
 
 }  // namespace rlx::cli

@@ -10,6 +10,8 @@
 #include <rlx/splat/renderer.hpp>
 
 #include <cmath>
+#include <iterator>
+#include <set>
 
 namespace rlx::cli::testing {
 namespace {
@@ -163,6 +165,11 @@ TEST(SplatRender, OrbitsAndFramesTheScene) {
   double sum = 0;
   for (std::int64_t i = 0; i < image.numel(); ++i) sum += image.get_f64(i);
   EXPECT_GT(sum, 0);  // Something of it is seen.
+  // The rest of a longer sequence would pass for the end of a shorter one; one as long or longer replaces it.
+  expect_refusal({"splat", "render", scene, "-o", folder / "x_%03d.png", "--orbit", "2"}, 1, "ArgumentError",
+                 "x_002.png is there, of a longer sequence than 2 images");
+  draws({scene, "-o", folder / "x_%03d.png", "--orbit", "3", "--size", "16x16"});
+  EXPECT_EQ(formats::read_image(folder / "x_002.png").shape()[1], 16);
   formats::write_gaussians(folder / "none.ply", formats::make_gaussian_cloud(0, 1));
   draws({folder / "none.ply", "-o", folder / "none.png", "--size", "8x8", "--background", "0,1,0"});
   EXPECT_EQ(formats::read_image(folder / "none.png").get_i64(1), 255);
@@ -246,13 +253,71 @@ TEST(SplatCapture, MakesAColmapFolder) {
   for (const char* noise : {"-1", "inf", "nan"})
     expect_refusal({"splat", "capture", "--random", "3", "-o", folder / "c", "--point-noise", noise}, 2, "UsageError",
                    "--point-noise");
-  expect_refusal({"splat", "capture", "--random", "3", "-o", folder / "b", "--text"}, 1, "ArgumentError",
-                 "cameras.bin is there");
   formats::write_gaussians(folder / "none.ply", formats::make_gaussian_cloud(0, 1));
   expect_refusal({"splat", "capture", folder / "none.ply", "-o", folder / "c"}, 1, "ArgumentError",
                  "without Gaussians");
   put(folder / "file", "");
-  expect_refusal({"splat", "capture", "--random", "3", "-o", folder / "file"}, 1, "FormatError", "cannot create");
+  expect_refusal({"splat", "capture", "--random", "3", "-o", folder / "file"}, 1, "FormatError", "Not a directory");
+  expect_refusal({"splat", "capture", "--random", "3", "-o", folder / "file/below"}, 1, "FormatError", "cannot create");
+  expect_refusal({"splat", "capture", "--random", "3", "-o", ""}, 1, "FormatError", "cannot create");
+}
+
+/// Names in a folder, with those of the folders in it, in order.
+std::string entries(const std::string& folder) {
+  std::set<std::string> names;
+  for (const auto& e : fs::recursive_directory_iterator(folder))
+    if (!e.is_directory()) names.insert(e.path().lexically_relative(folder).string());
+  std::string all;
+  for (const std::string& name : names) all += name + " ";
+  return all;
+}
+
+// What is there is neither replaced without a word nor mixed with what is new.
+TEST(SplatCapture, AFolderThatHoldsSomethingIsRefused) {
+  const TempFolder folder;
+  const std::string made = folder / "made", image = folder / "made/images/0000.png";
+  const auto capture = [&](std::vector<std::string> more) {
+    std::vector<std::string> a{"splat", "capture", "--random", "80", "--size", "64x64", "-o", made};
+    a.insert(a.end(), more.begin(), more.end());
+    return a;
+  };
+  ASSERT_EQ(rlx(capture({"--views", "2"})).status, 0);
+  const std::string all = "images/0000.png images/0001.png scene.ply ",
+                    model = "sparse/0/cameras.bin sparse/0/images.bin sparse/0/points3D.bin ", before = slurp(image);
+  EXPECT_EQ(entries(made), all + model);
+  expect_refusal(capture({"--seed", "1"}), 1, "ArgumentError", "made holds a capture: --overwrite replaces it");
+  expect_refusal({"splat", "capture", folder / "made/scene.ply", "-o", made + "/.", "--overwrite"}, 1, "ArgumentError",
+                 "which --overwrite would remove");
+  // One that fails on its way leaves what was there, and nothing of its own.
+  expect_refusal(capture({"--seed", "1", "--overwrite"}), 1, "FormatError", "File too large",
+                 "ulimit -f 2; RLX_CACHE_DIR=off");
+  put(made + "/notes.txt", "mine");
+  expect_refusal(capture({"--overwrite"}), 1, "ArgumentError", "made holds notes.txt beside a capture");
+  fs::remove(made + "/notes.txt");
+  EXPECT_EQ(entries(made), all + model);
+  EXPECT_EQ(slurp(image), before);
+
+  const Outcome again = rlx(capture({"--views", "1", "--seed", "1", "--text", "--overwrite"}));
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_EQ(entries(made), "images/0000.png scene.ply sparse/0/cameras.txt sparse/0/images.txt sparse/0/points3D.txt ");
+  EXPECT_NE(slurp(image), before);
+  EXPECT_EQ(std::distance(fs::directory_iterator(fs::path(made).parent_path()), {}), 1);  // Nothing beside it.
+
+  put(folder / "photo.jpg", "mine");
+  expect_refusal({"splat", "capture", "--random", "3", "-o", folder / ".", "--overwrite"}, 1, "ArgumentError",
+                 "and no capture: expected a folder that is new or empty");
+}
+
+TEST(SplatCapture, AnEmptyFolderBehindALinkIsFilled) {
+  const TempFolder folder;
+  fs::create_directory(folder / "real");
+  fs::permissions(folder / "real", fs::perms::owner_all);
+  fs::create_directory_symlink("real", folder / "link");
+  const Outcome o = rlx({"splat", "capture", "--random", "9", "--views", "1", "--size", "8x8", "-o", folder / "link/"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_TRUE(fs::is_symlink(folder / "link"));
+  EXPECT_TRUE(fs::exists(folder / "real/sparse/0/cameras.bin"));
+  EXPECT_EQ(fs::status(folder / "real").permissions(), fs::perms::owner_all);
 }
 
 }  // namespace
