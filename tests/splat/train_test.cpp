@@ -166,15 +166,24 @@ TEST(Training, DivergenceNamesStepAndTensor) {
 TEST(Training, RefusesWhatCannotBeTrainedOn) {
   const Capture c = small_capture();
   TrainOptions o = small_options();
+  const auto refused = [](const Capture& capture, const TrainOptions& options, const std::string& says) {
+    try {
+      Trainer(capture, options);
+      ADD_FAILURE() << "taken, in spite of: " << says;
+    } catch (const ArgumentError& e) { EXPECT_EQ(std::string(e.what()), "training: " + says); }
+  };
   o.hold_out_every = 1;
-  EXPECT_THROW(Trainer(c, o), ArgumentError);
+  refused(c, o, "hold_out_every is 1, which leaves none of 8 images to train on");
+  o = small_options();
+  o.most = 199;
+  refused(c, o, "most is 199, less than the 200 Gaussians that it starts with");
   o = small_options();
   Capture far = c;
   far.reconstruction.points.positions.set_f64(0, 1e300);  // Finite, but not in the numbers of Gaussians.
   EXPECT_THROW(Trainer(far, o), ArgumentError);
   Capture no_points = c;
   no_points.reconstruction.points = {};
-  EXPECT_THROW(Trainer(no_points, o), ArgumentError);
+  refused(no_points, o, "start is points, and the capture has none: start at random");
   o.start = Start::random;
   EXPECT_EQ(Trainer(no_points, o).gaussians(), 200);
   o.degree = 5;
