@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <numbers>
 #include <string>
 #include <vector>
 
@@ -25,9 +24,8 @@ struct Outcome {
 };
 
 Outcome trained(const std::string& name, std::uint64_t scene, splat::Densification densification, splat::Start start) {
-  const splat::Capture capture = splat::capture_scene(
-      splat::synthetic_scene(2000, scene),
-      {.views = 32, .width = 200, .height = 200, .lowest_elevation = std::numbers::pi / 6, .point_noise = 0.02});
+  const splat::Capture capture = splat::capture_scene(splat::synthetic_scene(2000, scene),
+                                                      {.views = 32, .width = 200, .height = 200, .point_noise = 0.02});
   const char* steps = std::getenv("RLX_BENCH_STEPS");
   splat::TrainOptions o;
   o.steps = steps ? std::atoll(steps) : 1500;

@@ -1,4 +1,5 @@
 #include <rlx/ir/error.hpp>
+#include <rlx/ir/text_reader.hpp>
 #include <rlx/splat/capture.hpp>
 #include <rlx/splat/viewpoint.hpp>
 
@@ -67,12 +68,17 @@ formats::SparsePoints points_of(const formats::GaussianCloud& scene, double nois
 Capture capture_scene(const formats::GaussianCloud& scene, const SyntheticCapture& o) {
   check(scene);
   if (scene.size() == 0) throw ArgumentError("a capture of a scene without Gaussians");
-  if (o.views < 1) throw ArgumentError("a capture of " + std::to_string(o.views) + " views");
-  if (!(o.distance >= 0) || !(o.point_noise >= 0))
-    throw ArgumentError("the distance of a capture and the noise of its points are not negative");
-  if (!(std::abs(o.lowest_elevation) <= std::numbers::pi / 2 && std::sin(o.lowest_elevation) < 1))
-    throw ArgumentError("the lowest elevation of a capture is " + std::to_string(o.lowest_elevation) +
-                        " radians, not from -pi/2 to below pi/2");
+  const auto require = [](bool holds, const char* what, double value, const char* expected) {
+    if (holds) return;
+    std::string text = "capture: " + std::string(what) + " is ";
+    print_number(text, value);
+    throw ArgumentError(text + ", not " + expected);
+  };
+  require(o.views >= 1, "views", o.views, "a number of at least 1");
+  require(o.distance >= 0 && std::isfinite(o.distance), "distance", o.distance, "a number of at least 0");
+  require(o.point_noise >= 0 && std::isfinite(o.point_noise), "point_noise", o.point_noise, "a number of at least 0");
+  require(std::abs(o.lowest_elevation) <= std::numbers::pi / 2 && std::sin(o.lowest_elevation) < 1, "lowest_elevation",
+          o.lowest_elevation, "a number of radians from -pi/2 to below pi/2");
   const Ball ball = ball_around(scene);
   const formats::Camera camera = pinhole_camera(o.width, o.height, o.field_of_view);
   const double distance = o.distance > 0 ? o.distance : framing_distance(ball, camera);

@@ -1,5 +1,6 @@
 #include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
+#include <rlx/ir/type.hpp>
 #include <rlx/splat/capture.hpp>
 
 namespace rlx::splat {
@@ -18,12 +19,10 @@ void check(const Capture& c) {
       throw ArgumentError(what + " has a camera " + std::string(formats::name(camera.model)) +
                           ": a capture has PINHOLE cameras (see undistorted_camera)");
     const HostTensor& image = c.images[i];
-    if (image.dtype() != DType::u8 || image.shape() != std::vector<std::int64_t>{camera.height, camera.width, 3}) {
-      std::string shape;
-      for (const std::int64_t d : image.shape()) shape += (shape.empty() ? "" : ", ") + std::to_string(d);
-      throw ArgumentError(what + " is " + std::string(name(image.dtype())) + "[" + shape + "], its camera makes u8[" +
-                          std::to_string(camera.height) + ", " + std::to_string(camera.width) + ", 3]");
-    }
+    const Type is = tensor(image.dtype(), {image.shape().begin(), image.shape().end()}),
+               expected = tensor(DType::u8, {camera.height, camera.width, 3});
+    if (is != expected)
+      throw ArgumentError(what + " is " + to_string(is) + ", its camera makes " + to_string(expected));
   }
 }
 

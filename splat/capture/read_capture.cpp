@@ -2,6 +2,7 @@
 #include <rlx/formats/reconstruction_file.hpp>
 #include <rlx/formats/undistort.hpp>
 #include <rlx/ir/error.hpp>
+#include <rlx/ir/text_reader.hpp>
 #include <rlx/splat/capture.hpp>
 
 #include <algorithm>
@@ -80,8 +81,11 @@ formats::Camera scaled(const formats::Camera& c, double scale) {
 }  // namespace
 
 Capture read_capture(const std::string& path, const CaptureReading& reading) {
-  if (!(reading.scale > 0 && reading.scale <= 1))
-    throw ArgumentError("images are scaled by 0 to 1, not by " + std::to_string(reading.scale));
+  if (!(reading.scale > 0 && reading.scale <= 1)) {
+    std::string text = "the scale of images is ";
+    print_number(text, reading.scale);
+    throw ArgumentError(text + ", not a number above 0 and at most 1");
+  }
   const std::string place = formats::locate_reconstruction(path);
   formats::Reconstruction r = formats::read_reconstruction(place);
   const fs::path images = reading.images.empty() ? images_of(place) : fs::path(reading.images);

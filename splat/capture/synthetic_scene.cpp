@@ -11,7 +11,8 @@ namespace rlx::splat {
 // Half of the Gaussians lie flat on a sphere whose colours are a smooth pattern, half on a torus around it: surfaces
 // that hide each other and have structure, as photographed things do, and colours that change a little with the view.
 formats::GaussianCloud synthetic_scene(std::int64_t count, std::uint64_t seed) {
-  if (count < 1) throw ArgumentError("a synthetic scene of " + std::to_string(count) + " Gaussians");
+  if (count < 1)
+    throw ArgumentError("a synthetic scene of " + std::to_string(count) + " Gaussians, expected at least 1");
   constexpr double two_pi = 6.283185307179586;
   constexpr int degree = 1;
   formats::GaussianCloud c = formats::make_gaussian_cloud(count, degree);

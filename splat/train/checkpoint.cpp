@@ -3,6 +3,7 @@
 #include <rlx/formats/hdf5.hpp>
 #include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
+#include <rlx/ir/type.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -27,6 +28,13 @@ HostTensor integers_of(const std::vector<std::int64_t>& values) {
   return t;
 }
 
+/// "f32[n,3]", where -1 stands for any length.
+std::string type_text(DType t, const std::vector<std::int64_t>& shape) {
+  Shape dims;
+  for (const std::int64_t d : shape) dims.push_back(d < 0 ? Dim::symbol("n") : Dim(d));
+  return to_string(Type(tensor(t, std::move(dims))));
+}
+
 /// The datasets of a checkpoint; what is not there, not of the type, or not what was written is an error that names it.
 class CheckpointReader {
  public:
@@ -34,7 +42,7 @@ class CheckpointReader {
     read("/run");  // Before the rest of a file that may be anything.
     const HostTensor run = (*this)("/run", DType::i64, {3});
     if (run.get_i64(0) != version)
-      fail("a checkpoint of version " + std::to_string(run.get_i64(0)) + ", known is " + std::to_string(version));
+      fail("a checkpoint of version " + std::to_string(run.get_i64(0)) + ", expected " + std::to_string(version));
     for (const std::string& name : formats::list_hdf5(path)) read(name);
     if ((*this)(digest_name, DType::u64, {1}) != digest_of(sets_))
       fail("a damaged checkpoint: its content is not what was written");
@@ -47,7 +55,9 @@ class CheckpointReader {
     const HostTensor& x = found->second;
     bool fits = x.dtype() == t && x.rank() == static_cast<int>(shape.size());
     for (std::size_t k = 0; fits && k < shape.size(); ++k) fits = shape[k] < 0 || shape[k] == x.shape()[k];
-    if (!fits) fail("the dataset \"" + name + "\" of a checkpoint has not the type or the shape that it must have");
+    if (!fits)
+      fail("the dataset \"" + name + "\" of a checkpoint is " + type_text(x.dtype(), x.shape()) + ", expected " +
+           type_text(t, shape));
     return x;
   }
 

@@ -39,8 +39,9 @@ void put(HostTensor& sheet, const HostTensor& tile, std::int64_t top, std::int64
 }  // namespace
 
 HostTensor contact_sheet(Trainer& trainer, const std::vector<std::size_t>& views, std::int64_t width) {
-  if (views.empty()) throw ArgumentError("a contact sheet of no views");
-  if (width < 1) throw ArgumentError("a contact sheet of tiles of " + std::to_string(width) + " pixels");
+  if (views.empty()) throw ArgumentError("a contact sheet of no views, expected at least one");
+  if (width < 1)
+    throw ArgumentError("a contact sheet of tiles of " + std::to_string(width) + " pixels, expected at least 1");
   constexpr std::int64_t gap = 4;
   std::vector<std::array<HostTensor, 3>> rows;
   std::int64_t tile_width = 0, height = -gap;

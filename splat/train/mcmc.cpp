@@ -70,9 +70,8 @@ class Mcmc : public Strategy {
     for (std::int64_t i = 0; i < more; ++i) chosen.push_back(lottery.draw(random));
     share(s, chosen);
     const std::int64_t before = s.count;
-    auto all = rows;
-    all.insert(all.end(), chosen.begin(), chosen.end());
-    select_rows(s, all, before);
+    rows.insert(rows.end(), chosen.begin(), chosen.end());
+    select_rows(s, rows, before);
   }
 
   /// Each of the rows gets as many copies as it was chosen: what all of them have from now on.

@@ -1,12 +1,14 @@
 #include "splat/train/start.hpp"
 
+#include <rlx/ir/counted.hpp>
+#include <rlx/ir/error.hpp>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "splat/emitted.hpp"
 #include "splat/train/schedule.hpp"
-
-#include <rlx/ir/counted.hpp>
 
 namespace rlx::splat::train {
 
@@ -108,9 +110,10 @@ formats::GaussianCloud first_gaussians(const Capture& capture, const TrainOption
   const auto& points = capture.reconstruction.points;
   const bool from_points = o.start == Start::points;
   const std::int64_t n = from_points ? points.size() : o.random_points;
-  if (n == 0) throw ArgumentError("the capture has no points to start from: start at random");
+  if (n == 0) throw ArgumentError("training: start is points, and the capture has none: start at random");
   if (n > o.most)
-    throw ArgumentError("a start of " + counted(n, "Gaussian") + ", more than the most of " + std::to_string(o.most));
+    throw ArgumentError("training: most is " + std::to_string(o.most) + ", less than the " + counted(n, "Gaussian") +
+                        " that it starts with");
   formats::GaussianCloud c = formats::make_gaussian_cloud(n, o.degree);
   Random random(o.seed, for_start);
   if (from_points) places_of_points(c, points);

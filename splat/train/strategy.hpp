@@ -3,7 +3,9 @@
 #pragma once
 #include <rlx/splat/train.hpp>
 
+#include <cmath>
 #include <memory>
+#include <vector>
 
 #include "splat/random.hpp"
 #include "splat/train/state.hpp"

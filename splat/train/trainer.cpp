@@ -1,3 +1,5 @@
+#include <rlx/formats/image.hpp>
+#include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
 #include <rlx/splat/train.hpp>
 
@@ -39,7 +41,9 @@ std::vector<std::size_t> views_of(const Capture& c, const TrainOptions& o, bool 
 }
 std::vector<std::size_t> some_training_views(const Capture& c, const TrainOptions& o) {
   auto views = views_of(c, o, false);
-  if (views.empty()) throw ArgumentError("training: every image is held out, none is left to train on");
+  if (views.empty())
+    throw ArgumentError("training: hold_out_every is " + std::to_string(o.hold_out_every) + ", which leaves none of " +
+                        counted(c.size(), "image") + " to train on");
   return views;
 }
 
@@ -91,7 +95,9 @@ class Trainer::Impl {
 
   HostTensor render(std::size_t view) {
     require_state();
-    if (view >= views.size()) throw ArgumentError("there is no view " + std::to_string(view));
+    if (view >= views.size())
+      throw ArgumentError("there is no view " + std::to_string(view) + ": the capture has " +
+                          counted(views.size(), "view") + ", from 0");
     StepNumbers n = numbers_of(options, extent, run.state.step, view);
     n.background = options.background;
     return programs.picture(run.state, views[view], n, !held_out(options, view));
@@ -138,12 +144,9 @@ Quality Trainer::quality(const std::vector<std::size_t>& views) {
     HostTensor shown = render(view);  // Clamped, as a file of it is.
     for (float& x : shown.as_mutable<float>()) x = std::clamp(x, 0.0f, 1.0f);
     const HostTensor& image = impl_->capture.images[view];
-    HostTensor truth(DType::f32, image.shape());
     double squares = 0;
-    for (std::int64_t i = 0; i < image.numel(); ++i) {
-      truth.set_f64(i, image.get_f64(i) / 255);
-      squares += std::pow(shown.get_f64(i) - image.get_f64(i) / 255, 2);
-    }
+    for (std::int64_t i = 0; i < image.numel(); ++i) squares += std::pow(shown.get_f64(i) - image.get_f64(i) / 255, 2);
+    const HostTensor truth = formats::unit_floats(image);
     q.psnr += 10 * std::log10(static_cast<double>(image.numel()) / std::max(squares, 1e-10));
     q.ssim += emitted({Tensor(shown), Tensor(truth)}, [](ValuesIn v) { return ssim(v[0], v[1]); }).item();
   }

@@ -5,6 +5,7 @@
 #include <rlx/formats/gaussian_cloud.hpp>
 #include <rlx/splat/renderer.hpp>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ struct DrawFlags {
   splat::RendererOptions options(const formats::GaussianCloud& scene) const;
   void check() const;
 };
+
+/// Red, green and blue, 0 to 1, of --background; UsageError otherwise.
+std::array<float, 3> parse_background(const std::string& text);
 
 /// `count` numbers with commas between; UsageError naming the option otherwise.
 std::vector<float> comma_numbers(const std::string& text, std::size_t count, const char* option);

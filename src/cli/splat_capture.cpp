@@ -31,7 +31,7 @@ struct SplatCapture {
   std::int64_t random = 0;
   CLI::Option* random_given = nullptr;
   int views = 32;
-  double fov = 40, lowest_elevation = 0, point_noise = 0.01;
+  double fov = 40, lowest_elevation = 30, point_noise = 0.01;
   std::uint64_t seed = 0;
   bool text = false, raw_axes = false, overwrite = false;
 
@@ -122,8 +122,9 @@ void add_splat_capture(CLI::App& splat, Context& context) {
       ->capture_default_str();
   c->add_option("--size", s->size, "of the images: WIDTHxHEIGHT")->capture_default_str();
   c->add_option("--fov", s->fov, "field of view across the width, degrees")->capture_default_str();
-  c->add_option("--lowest-elevation", s->lowest_elevation,
-                "of the cameras, degrees above the horizon; -90: from all sides")
+  c->add_option(
+       "--lowest-elevation", s->lowest_elevation,
+       "of the cameras, degrees above the horizon: the more, the nearer they lie to each other; -90: from all sides")
       ->capture_default_str();
   c->add_option("--point-noise", s->point_noise, "of the points, in radii of the scene")
       ->check(number_from<double>(0))

@@ -10,16 +10,19 @@ void DrawFlags::add_to(CLI::App& app) {
   add_device_option(app, device, "draws");
 }
 
-void DrawFlags::check() const {
-  for (const float x : comma_numbers(background, 3, "--background"))
-    if (!(x >= 0 && x <= 1)) throw UsageError("--background takes numbers from 0 to 1, not \"" + background + "\"");
+std::array<float, 3> parse_background(const std::string& text) {
+  const auto rgb = comma_numbers(text, 3, "--background");
+  for (const float x : rgb)
+    if (!(x >= 0 && x <= 1)) throw UsageError("--background takes numbers from 0 to 1, not \"" + text + "\"");
+  return {rgb[0], rgb[1], rgb[2]};
 }
 
+void DrawFlags::check() const { (void)parse_background(background); }
+
 splat::RendererOptions DrawFlags::options(const formats::GaussianCloud& scene) const {
-  const auto rgb = comma_numbers(background, 3, "--background");
   const bool antialiased = mode.empty() ? scene.antialiased : mode == "antialiased";
   return {.mode = antialiased ? splat::RenderMode::antialiased : splat::RenderMode::classic,
-          .background = {rgb[0], rgb[1], rgb[2]},
+          .background = parse_background(background),
           .device = device};
 }
 

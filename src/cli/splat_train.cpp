@@ -69,8 +69,7 @@ struct SplatTrain {
       options.random_background = true;
       return;
     }
-    const auto colour = comma_numbers(background, 3, "--background");
-    options.background = reading.background = {colour[0], colour[1], colour[2]};
+    options.background = reading.background = parse_background(background);
   }
 
   std::string checkpoint() const { return in_folder(checkpoint_name); }
@@ -224,7 +223,9 @@ void add_splat_train(CLI::App& splat, Context& context) {
   c->add_option("capture", s->input, "folder of COLMAP, or transforms.json")->required();
   c->add_option("-o,--output", s->folder, "folder to write to: new, empty or of a training")->required();
   c->add_option("--images", s->reading.images, "folder of the images, if it is not beside the capture");
-  c->add_option("--scale", s->reading.scale, "of the images, from above 0 to 1")->capture_default_str();
+  c->add_option("--scale", s->reading.scale, "of the images, above 0 and at most 1")
+      ->check(number_in<double>(splat::OptionRange::share()))
+      ->capture_default_str();
   c->add_option("--background", s->background, "r,g,b from 0 to 1, or random: another one each step")
       ->capture_default_str();
   c->add_option("--save-every", s->save_every, "steps between checkpoints")

@@ -163,6 +163,8 @@ TEST(SplatTrain, Refusals) {
   refused(train(folder, "x", {"--start", "often"}), 2, "{points,random}");
   refused(train(folder, "x", {"--resume", "--restart"}), 2, "exclude each other");
   refused(train(folder, "x", {"--background", "red"}), 2, "--background");
+  refused(train(folder, "x", {"--background", "0,2,0"}), 2, "--background takes numbers from 0 to 1");
+  refused(train(folder, "x", {"--scale", "0"}), 2, "--scale: \"0\" is no number above 0 and at most 1");
   refused(train(folder, "x", {"--ssim", "2"}), 2, "--ssim: \"2\" is no number from 0 to 1");
   refused(train(folder, "x", {"--opacity-regularizer", "-1"}), 2, "--opacity-regularizer: \"-1\" is no number");
   refused(train(folder, "x", {"--save-every", "0"}), 2, "\"0\" is no whole number of at least 1");

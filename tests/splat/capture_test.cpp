@@ -7,6 +7,7 @@
 #include <rlx/splat/viewpoint.hpp>
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace rlx::splat::testing {
@@ -147,7 +148,12 @@ TEST(Capture, RefusesWhatDoesNotFit) {
   EXPECT_THROW(read_capture(folder / "", {.scale = 0}), ArgumentError);
   Capture wrong = c;
   wrong.images[1] = HostTensor(DType::u8, {48, 48, 4});
-  EXPECT_THROW(check(wrong), ArgumentError);
+  try {
+    check(wrong);
+    ADD_FAILURE() << "an image with an alpha channel was taken";
+  } catch (const ArgumentError& e) {
+    EXPECT_STREQ(e.what(), "image \"0001.png\" is u8[48,48,4], its camera makes u8[48,48,3]");
+  }
   wrong = c;
   wrong.images.pop_back();
   EXPECT_THROW(check(wrong), ArgumentError);
@@ -157,9 +163,20 @@ TEST(Capture, RefusesWhatDoesNotFit) {
   formats::write_colmap(folder / "sparse/0", c.reconstruction);
   EXPECT_THROW(read_capture(folder / ""), ArgumentError);
   EXPECT_THROW(synthetic_scene(0), ArgumentError);
-  EXPECT_THROW(capture_scene(synthetic_scene(5), {.views = 0}), ArgumentError);
+  const auto refused = [](const SyntheticCapture& o, const std::string& says) {
+    try {
+      capture_scene(synthetic_scene(5), o);
+      ADD_FAILURE() << "taken, in spite of: " << says;
+    } catch (const ArgumentError& e) { EXPECT_EQ(std::string(e.what()).find("capture: " + says), 0u) << e.what(); }
+  };
+  refused({.views = 0}, "views is 0, not a number of at least 1");
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double x : {-1.0, infinity, std::nan("")}) {
+    refused({.distance = x}, "distance is ");
+    refused({.point_noise = x}, "point_noise is ");
+  }
   for (const double elevation : {-1.6, std::numbers::pi / 2, std::nan("")})
-    EXPECT_THROW(capture_scene(synthetic_scene(5), {.lowest_elevation = elevation}), ArgumentError) << elevation;
+    refused({.lowest_elevation = elevation}, "lowest_elevation is ");
 }
 
 }  // namespace

@@ -122,6 +122,11 @@ TEST(Checkpoint, EveryArrayIsChecked) {
       ADD_FAILURE() << "taken: " << what;
     } catch (const FormatError& e) {
       EXPECT_EQ(e.file(), path) << what;
+      if (what == "/values/means longer") {
+        EXPECT_NE(std::string(e.what()).find("\"/first/means\" of a checkpoint is f32[256,3], expected f32[257,3]"),
+                  std::string::npos)
+            << e.what();
+      }
     } catch (const ArgumentError& e) {  // Of the description alone, whose text is compared.
       EXPECT_NE(what.find("/description"), std::string::npos) << what << ": " << e.what();
     }

@@ -11,10 +11,11 @@
 
 namespace rlx::splat::testing {
 
-/// Eight views of 48 x 48 pixels of 200 Gaussians.
+/// Eight views of 48 x 48 pixels of 200 Gaussians, from the horizon up: far apart, so that what is learnt of one shows.
 inline Capture small_capture(double point_noise = 0.02, std::uint64_t seed = 0) {
-  return capture_scene(synthetic_scene(200, seed),
-                       {.views = 8, .width = 48, .height = 48, .point_noise = point_noise, .device = "cpu"});
+  return capture_scene(
+      synthetic_scene(200, seed),
+      {.views = 8, .width = 48, .height = 48, .lowest_elevation = 0, .point_noise = point_noise, .device = "cpu"});
 }
 
 inline TrainOptions small_options(Densification densification = Densification::fixed, std::int64_t steps = 60) {

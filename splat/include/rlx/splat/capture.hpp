@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -45,8 +46,9 @@ struct SyntheticCapture {
   /// Of the cameras from the middle of the scene; 0: so far that a sphere which holds nearly all of it fills the image.
   double distance = 0;
   /// From the middle of the scene to the lowest camera, radians above the horizon, from -pi/2 (from all sides) to below
-  /// pi/2. 0: as one walks around what stands on a table.
-  double lowest_elevation = 0;
+  /// pi/2. At 30 degrees 32 views lie 18 degrees apart, as photographs for a reconstruction do: what one shows, its
+  /// neighbours show too. From the horizon up they lie 25 degrees apart, from all sides 36.
+  double lowest_elevation = std::numbers::pi / 6;
   std::array<float, 3> background{};
   RenderMode mode = RenderMode::classic;
   /// The points of the capture are the means of the Gaussians, moved by normal noise of so much of the scene's radius
