@@ -22,11 +22,8 @@ TensorType quantized(TensorType t, Quantization q) {
   t.quantization = std::make_shared<const Quantization>(std::move(q));
   return t;
 }
-TensorType spread(TensorType t, Sharding s) {
-  t.sharding = std::make_shared<const Sharding>(std::move(s));
-  return t;
-}
-SparseType spread(SparseType t, Sharding s) {
+template <class T>
+T spread(T t, Sharding s) {
   t.sharding = std::make_shared<const Sharding>(std::move(s));
   return t;
 }
