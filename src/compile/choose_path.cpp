@@ -3,6 +3,7 @@
 #include <rlx/ir/op.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace rlx::compile {
 
@@ -124,8 +125,8 @@ Answer Chooser::accepts(const KernelRecord& r, const Instance& i) const {
     else continue;
     if (!allowed.contains(t)) return Answer::no("dtype " + std::string(name(t)) + " not in " + allowed.to_string());
   }
-  if (Answer a = r.accepts ? r.accepts(i) : Answer(true); a.is_no()) return a;
-  return target_takes(target_, r, i);
+  Answer a = r.accepts ? r.accepts(i) : Answer(true);
+  return a.is_no() ? a : std::move(a) && target_takes(target_, r, i);
 }
 
 }  // namespace rlx::compile

@@ -40,7 +40,7 @@ std::string list(const std::vector<T>& values) {
   return s + ")";
 }
 
-std::string axes(const std::vector<std::string>& names) {
+std::string name_list(const std::vector<std::string>& names) {
   std::string s = "(";
   for (std::size_t i = 0; i < names.size(); ++i) s += (i ? "," : "") + detail::quoted(names[i]);
   return s + ")";
@@ -49,9 +49,9 @@ std::string axes(const std::vector<std::string>& names) {
 /// "split=((data,model),()),partial=(pipe)".
 std::string options(const Sharding& h) {
   std::string s = "split=(";
-  for (std::size_t i = 0; i < h.split.size(); ++i) s += (i ? "," : "") + axes(h.split[i]);
+  for (std::size_t i = 0; i < h.split.size(); ++i) s += (i ? "," : "") + name_list(h.split[i]);
   s += ")";
-  return h.partial.empty() ? s : s + ",partial=" + axes(h.partial);
+  return h.partial.empty() ? s : s + ",partial=" + name_list(h.partial);
 }
 
 /// "{layout=(1,0),tiles=(8,128),padding=(0,4),scales=(0.5),zero_points=(3),axis=0,block=q4_k,split=((x),()),

@@ -152,7 +152,7 @@ TEST(PlanMemory, StartedStepsKeepTheirMemoryToTheirDone) {
       starts += r.p.g.node(static_cast<NodeId>(n)).op->name() == "lir.start";
   }
   EXPECT_GT(starts, 30);
-  // As long as the plan may choose, x -> t and x -> s share no byte; once t is done with, s may have its place.
+  // s is written while t is in use, or when it no longer is: only then may it have t's place.
   for (const bool beside : {true, false}) {
     LirProgram p;
     p.target.queues = 2;

@@ -22,11 +22,8 @@ TensorType quantized(TensorType t, Quantization q) {
   t.quantization = std::make_shared<const Quantization>(std::move(q));
   return t;
 }
-TensorType spread(TensorType t, Sharding s) {
-  t.sharding = std::make_shared<const Sharding>(std::move(s));
-  return t;
-}
-SparseType spread(SparseType t, Sharding s) {
+template <class T>
+T spread(T t, Sharding s) {
   t.sharding = std::make_shared<const Sharding>(std::move(s));
   return t;
 }
@@ -189,7 +186,8 @@ TEST(Type, RefusalsSayWhatWasExpectedAndFound) {
       {"f32[2]{layout=(0),layout=(0)}", "1:19: option layout is given twice (byte 18)"},
       {"f32[2]{layout=(0),padding=(1,2)}", "1:8: padding has 2 entries for 1 dimension (byte 7)"},
       {"f32[2]{color=(1)}",
-       "1:8: expected one of layout, tiles, padding, scales, zero_points, axis, block, split, partial, found \"color\" (byte 7)"},
+       "1:8: expected one of layout, tiles, padding, scales, zero_points, axis, block, split, partial, found \"color\" "
+       "(byte 7)"},
       {"i8[2]{scales=(0.1),zero_points=(1,2),axis=0}", "1:7: 2 zero points for 1 scale (byte 6)"},
       {"i8[2]{scales=(1e999)}", "1:15: expected a number that f64 can hold, found \"1e999\" (byte 14)"},
       {"u8[2]{block=\"\\q\"}", "1:14: expected one of \\\" \\\\ \\xHH, found \"\\\\\" (byte 13)"},

@@ -148,6 +148,8 @@ struct AxesAttrs {
 };
 
 /// reduce(operands..., identities...) (combine(a..., b...)): all operands are reduced together.
+/// Partial results have the operands' types, as the region says: to accumulate f16 in f32, convert before and after, as
+/// the builder's reduce_sum does (and cumsum around associative_scan).
 struct ReduceAttrs {
   std::vector<int> axes{};
   bool operator==(const ReduceAttrs&) const = default;
@@ -274,8 +276,8 @@ struct ScatterAttrs {
       Field{"kind", &ScatterAttrs::kind, "set, add, min, max or mul"}};
 };
 
-/// How f32 operands are multiplied: tf32 and bf16x3 are leave to lose bits, which a device without a faster way does not
-/// use; the report says so.
+/// How f32 operands are multiplied: tf32 and bf16x3 are leave to lose bits, which a device without a faster way does
+/// not use; the report says so.
 enum class Algorithm { exact, tf32, bf16x3 };
 inline std::span<const std::string_view> enum_names(Algorithm) {
   static constexpr std::string_view names[] = {"exact", "tf32", "bf16x3"};
