@@ -9,6 +9,7 @@
 namespace rlx::ops {
 
 namespace dequantizing {
+namespace {
 
 constexpr DTypeSet stored{DType::i4, DType::i8, DType::u8, DType::i16, DType::u16, DType::i32};
 constexpr Operand operands[] = {{.name = "x", .dtypes = stored, .quantized = true}};
@@ -19,7 +20,9 @@ constexpr std::string_view summary =
     "where the difference is exact and rounded to f32 (f64 for a result of f64), as the scale is, before they are "
     "multiplied. Blocks of bytes along the last dimension are computed in f32 and rounded once; f16 fields are little "
     "endian, q are unsigned numbers. GGUF kinds are as in ggml-common.h and ggml-quants.c of ggml, MX kinds have the "
-    "values of the OCP Microscaling Formats specification 1.0 and the scale first.";
+    "values of the OCP Microscaling Formats specification 1.0 and the scale first. Kinds that need tables (IQ*) are "
+    "not "
+    "here.";
 constexpr std::string_view line = "\n    ", of = ": ", in = " elements in ", colon = " bytes: ";
 
 constexpr std::string_view digits_of(std::array<char, 3>& buffer, std::int64_t n) {
@@ -225,6 +228,7 @@ std::vector<Sample<DTypeAttrs>> samples() {
   return all;
 }
 
+}  // namespace
 }  // namespace dequantizing
 
 extern const OpDef<DTypeAttrs> dequantize_op{
