@@ -28,9 +28,9 @@ static HostValues bitcast_reference(const DTypeAttrs&, const ReferenceCall& c) {
   return {y};
 }
 
-// The dimension stays where it is: a quantized operand cannot be transposed.
+// A quantized operand cannot be transposed, what it stores can.
 static Batched bitcast_batch(const BatchCall<DTypeAttrs>& c) {
-  return {c.b.emit("bitcast", c.in, c.attrs), {c.axes[0]}};
+  return {{lead(c.b.emit1("bitcast", c.in, c.attrs), c.axes[0], c.size)}, {0}};
 }
 
 static ShardRule bitcast_shard(const DTypeAttrs& a, const Signature& s) {
