@@ -103,6 +103,11 @@ class Evaluator {
     return types;
   }
 
+  /// Of a value's own shape, and quantized where the graph says that it is.
+  Type operand_type(const Node& n, std::size_t i, const HostValue& v) const {
+    return as_declared(type_of(v), graph_.type(n.operands[i]));
+  }
+
   /// Finds the size that a node introduces, and refuses one beyond its bounds.
   void introduce(const Node& n, const HostValues& in, const std::string& size) {
     Bindings others = bindings_;
@@ -138,7 +143,7 @@ class Evaluator {
         }))
       return;
     Types types;
-    for (const HostValue& v : in) types.push_back(type_of(v));
+    for (std::size_t i = 0; i < in.size(); ++i) types.push_back(operand_type(n, i, in[i]));
     std::vector<RegionType> regions;
     for (RegionId r : n.regions)
       regions.push_back({types_of(graph_.region(r).arguments), types_of(graph_.region(r).results)});
@@ -150,7 +155,8 @@ class Evaluator {
     Graph body(std::string(n.op->name()));
     Builder b(body, registry_);
     Values arguments;
-    for (const HostValue& v : in) arguments.push_back(b.input(type_of(v), "a" + std::to_string(arguments.size())));
+    for (std::size_t i = 0; i < in.size(); ++i)
+      arguments.push_back(b.input(operand_type(n, i, in[i]), "a" + std::to_string(i)));
     for (const Value& v : n.op->decompose(b, attributes(n), arguments))
       b.output(v, "r" + std::to_string(body.outputs().size()));
     try {
@@ -177,7 +183,9 @@ void bind_symbols(const Type& declared, const Type& actual, const std::string& w
   if (declared.index() != actual.index() || sharding(declared)) differ();  // The host holds whole values.
   if (const auto* t = std::get_if<TensorType>(&declared)) {
     const auto& a = std::get<TensorType>(actual);
-    if (t->dtype != a.dtype || t->layout || t->quantization) differ();  // Host tensors are plain and row-major.
+    // Host tensors are plain and row-major. One holds what a quantized tensor stores, which has the type's dtype and
+    // shape.
+    if (t->dtype != a.dtype || t->layout) differ();
     bind_shape(t->shape, a.shape, what, bindings);
   } else if (const auto* s = std::get_if<SparseType>(&declared)) {
     const auto& a = std::get<SparseType>(actual);

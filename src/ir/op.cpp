@@ -40,7 +40,8 @@ void check_operand(std::string_view op, const Operand& declared, const Type& typ
   if (const auto* tensor = std::get_if<TensorType>(&type)) {
     t = tensor->dtype;
     // Taken as plain ones, the elements would be other numbers in another order.
-    if (tensor->quantization) refuse(op, "kind", who() + ", expected plain elements: none are dequantized here");
+    if (tensor->quantization && !declared.quantized)
+      refuse(op, "kind", who() + ", expected plain elements: dequantize gives them");
     if (tensor->layout) refuse(op, "kind", who() + ", expected row-major order: no other is computed with here");
   } else if (const auto* sparse = std::get_if<SparseType>(&type)) t = sparse->dtype;
   else if (const auto* resource = std::get_if<ResourceType>(&type)) {

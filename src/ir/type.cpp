@@ -133,6 +133,23 @@ const Sharding* sharding(const Type& t) {
   return s ? s->sharding.get() : nullptr;
 }
 
+Type as_declared(Type stored, const Type& declared) {
+  auto* t = std::get_if<TensorType>(&stored);
+  const auto* d = std::get_if<TensorType>(&declared);
+  if (t && d) t->quantization = d->quantization;
+  return stored;
+}
+
+TensorType with_dimension(TensorType t, int axis, Dim size) {
+  t.shape.insert(t.shape.begin() + axis, std::move(size));
+  if (t.quantization && t.quantization->axis >= axis) {
+    Quantization q = *t.quantization;
+    ++q.axis;
+    t.quantization = std::make_shared<const Quantization>(std::move(q));
+  }
+  return t;
+}
+
 void collect_symbols(const Type& t, std::set<std::string>& symbols) {
   const auto add = [&](const Dim& d) {
     for (std::string& s : d.symbols()) symbols.insert(std::move(s));

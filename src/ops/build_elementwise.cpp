@@ -136,7 +136,9 @@ Value select(Value predicate, Value on_true, Value on_false) {
 Value clamp(Value low, Value x, Value high) { return elementwise<3>("clamp", {low, x, high}); }
 Value compare(Value x, Value y, Direction d) { return elementwise<2>("compare", {x, y}, CompareAttrs{.direction = d}); }
 Value convert(Value x, DType t) { return x.dtype() == t ? x : elementwise<1>("convert", {x}, DTypeAttrs{.dtype = t}); }
-Value bitcast(Value x, DType t) { return x.dtype() == t ? x : elementwise<1>("bitcast", {x}, DTypeAttrs{.dtype = t}); }
+Value bitcast(Value x, DType t) {
+  return x.dtype() == t && !x.tensor().quantization ? x : elementwise<1>("bitcast", {x}, DTypeAttrs{.dtype = t});
+}
 
 }  // namespace rlx::ops
 

@@ -254,6 +254,7 @@ Value mean(Value x, std::vector<int> axes, bool keep) {
 Value var(Value x, std::vector<int> axes, bool keep, std::int64_t correction) {
   return x.builder->emit1("var", {x}, VarAttrs{std::move(axes), keep, correction});
 }
+Value dequantize(Value x, DType t) { return x.builder->emit1("dequantize", {x}, DTypeAttrs{t}); }
 Value layer_norm(Value x, Value scale, Value bias, double epsilon) {
   return x.builder->emit1("layer_norm", {x, scale, bias}, LayerNormAttrs{epsilon});
 }

@@ -107,11 +107,11 @@ Graph vmap(const Graph& f, const Registry& registry, const VmapOptions& options)
   for (std::size_t i = 0; i < in_axes.size(); ++i) {
     Type t = f.type(f.inputs()[i]);
     if (in_axes[i] >= 0) {
-      auto* x = std::get_if<TensorType>(&t);
-      if (!x || x->layout || x->quantization || x->sharding || in_axes[i] > x->rank())
+      const auto* x = std::get_if<TensorType>(&t);
+      if (!x || x->layout || x->sharding || in_axes[i] > x->rank())
         fail("input \"" + f.input_names[i] + "\" is " + to_string(t) + ", which has no batch dimension " +
              std::to_string(in_axes[i]));
-      x->shape.insert(x->shape.begin() + in_axes[i], options.size);
+      t = with_dimension(*x, in_axes[i], options.size);
     }
     in.push_back(b.input(std::move(t), f.input_names[i]));
   }

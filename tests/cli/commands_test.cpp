@@ -43,6 +43,24 @@ TEST(Commands, NumbersHaveTheDigitsOfTheirType) {
   EXPECT_EQ(rlx({"run", folder / "g.rlx", "x=" + (folder / "x.npy")}).out, "y: f32[1] = [-0.1]\n");
 }
 
+// A file of bytes is the argument of a quantized input: f16 1, then digits of which 8 is 0.
+TEST(Commands, BytesOfAFileAreQuantizedNumbers) {
+  const TempFolder folder;
+  put(folder / "g.rlx",
+      "rlx 1\ngraph main(%0 \"x\": u8[18]{block=q4_0}) {\n  %1 = dequantize(%0) : f32[32]\n"
+      "  %2 = slice(%1) {start = [0], limit = [32], stride = [8]} : f32[4]\n  return %2 \"y\"\n}\n");
+  HostTensor block(DType::u8, {18});
+  for (std::int64_t i = 1; i < 18; ++i) block.set_i64(i, i == 1 ? 60 : 0x70 + i);
+  formats::write_tensor(folder / "x.npy", block);
+  // Elements 0 and 8 are low digits of bytes 2 and 10, elements 16 and 24 their high ones.
+  for (const char* device : {"reference", "cpu"})
+    EXPECT_EQ(rlx({"run", folder / "g.rlx", "x=" + (folder / "x.npy"), "--device", device}).out,
+              "y: f32[4] = [-6, 2, -1, -1]\n")
+        << device;
+  const std::string manual = rlx({"ops", "dequantize"}).out;
+  EXPECT_NE(manual.find("\n    q4_0: 32 elements in 18 bytes: f16 d"), std::string::npos) << manual;
+}
+
 TEST(Commands, DevicesAndDoctor) {
   const auto devices = rlx({"devices", "--json"}).json()["devices"];
   bool cpu = false;

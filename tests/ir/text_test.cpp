@@ -291,7 +291,8 @@ TEST(Text, RefusesIllegalNodes) {
   }
 }
 
-// Types have their place for them; no operator computes with them yet, and taken as plain they would be other numbers.
+// Types have their place for them; most operators do not compute with them, and taken as plain they would be other
+// numbers.
 TEST(Text, RefusesOtherOrdersAndQuantizedElements) {
   const std::pair<std::string, std::string> types[] = {{"f32[2,3]{layout=(0,1)}", "row-major order"},
                                                        {"f32[2]{scales=(0.5),zero_points=(1)}", "plain elements"}};

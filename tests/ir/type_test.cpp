@@ -219,6 +219,23 @@ TEST(Type, RefusesBombs) {
   EXPECT_EQ(std::get<TensorType>(parse_type(wide + "]")).rank(), 10001);
 }
 
+TEST(Type, ADimensionMovesTheAxisOfScales) {
+  const TensorType t = quantized(tensor(DType::i8, {2, 3}), {{1, 2, 3}, {}, 1});
+  EXPECT_EQ(to_string(with_dimension(t, 0, dim_n)), "i8[n,2,3]{scales=(1,2,3),axis=2}");
+  EXPECT_EQ(to_string(with_dimension(t, 1, 4)), "i8[2,4,3]{scales=(1,2,3),axis=2}");
+  EXPECT_EQ(to_string(with_dimension(t, 2, 4)), "i8[2,3,4]{scales=(1,2,3),axis=1}");
+  EXPECT_EQ(to_string(with_dimension(f32({}), 0, 4)), "f32[4]");
+  EXPECT_EQ(to_string(with_dimension(quantized(tensor(DType::u8, {18}), {{}, {}, -1, "q4_0"}), 0, 2)),
+            "u8[2,18]{block=q4_0}");
+}
+
+TEST(Type, AHostValueHasTheQuantizationOfWhatItStandsFor) {
+  const Type q = quantized(tensor(DType::i8, {dim_n}), {{0.5}});
+  EXPECT_EQ(to_string(as_declared(tensor(DType::i8, {4}), q)), "i8[4]{scales=(0.5)}");
+  EXPECT_EQ(to_string(as_declared(f32({4}), f32({dim_n}))), "f32[4]");
+  EXPECT_TRUE(as_declared(TokenType{}, q) == Type(TokenType{}));
+}
+
 TEST(Type, EqualityComparesWhatPointersHold) {
   EXPECT_TRUE(with_layout(f32({2, 3}), {{0, 1}}) == with_layout(f32({2, 3}), {{0, 1}}));
   EXPECT_FALSE(with_layout(f32({2, 3}), {{0, 1}}) == with_layout(f32({2, 3}), {{1, 0}}));

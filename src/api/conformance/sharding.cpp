@@ -46,7 +46,8 @@ Tensors computed(const Instance& i, const Tensors& in, const Registry& registry)
   Graph g(std::string(i.op->name()));
   Builder b(g, registry);
   Values operands;
-  for (const HostTensor& x : in) operands.push_back(b.input(type_of(x), "x" + std::to_string(operands.size())));
+  for (std::size_t k = 0; k < in.size(); ++k)
+    operands.push_back(b.input(as_declared(type_of(in[k]), i.sample.in[k].type), "x" + std::to_string(k)));
   for (const Value& v : b.emit(i.op->name(), operands, i.sample.attrs, i.sample.regions))
     b.output(v, "y" + std::to_string(g.outputs().size()));
   return *tensors_of(evaluate(g, registry, HostValues(in.begin(), in.end())));

@@ -14,6 +14,7 @@ static lir::KernelAttrs over(std::vector<std::int64_t> shape) {
 
 TensorType device_type(TensorType t) {
   t.space = Space::device;
+  t.quantization = nullptr;  // The buffer holds what is stored.
   return t;
 }
 

@@ -40,6 +40,7 @@ struct Operand {
   OperandKind kind = OperandKind::tensor;
   bool variadic = false;
   std::string_view resource_kind{};
+  bool quantized = false;  ///< Takes quantized tensors too, of which `dtypes` are what is stored.
 };
 
 /// One numbered requirement. `id` appears in the error, in the manual and in the sample that must break it.

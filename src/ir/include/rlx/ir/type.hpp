@@ -29,7 +29,9 @@ struct Layout {
 };
 
 /// real = scale * (stored - zero_point). One entry each, or one a slice along `axis`. Blocked kinds name their block
-/// format instead ("q4_k", "mxfp4") and carry their scales inside the block.
+/// format instead ("q4_k", "mxfp4") and carry their scales inside the block: their elements are the bytes, whole blocks
+/// along the last dimension. dtype and shape of a quantized tensor are those of what is stored, so that its memory is
+/// that of the plain tensor; `dequantize` gives the numbers, and knows the formats.
 struct Quantization {
   std::vector<double> scales{};
   std::vector<std::int64_t> zero_points{};
@@ -109,6 +111,11 @@ RLX_API bool is_constant(const Type& t);
 RLX_API const Sharding* sharding(const Type& t);
 /// Adds the symbols that its dimensions depend on.
 RLX_API void collect_symbols(const Type& t, std::set<std::string>& symbols);
+
+/// `stored`, the type of a host value (host tensors are plain), with the quantization that `declared` gives it.
+RLX_API Type as_declared(Type stored, const Type& declared);
+/// `t` with a dimension inserted before `axis`; the axis of a quantization goes on naming the same dimension.
+RLX_API TensorType with_dimension(TensorType t, int axis, Dim size);
 
 inline TensorType tensor(DType dtype, Shape shape) { return {dtype, std::move(shape)}; }
 inline TensorType f16(Shape s) { return {DType::f16, std::move(s)}; }

@@ -22,7 +22,7 @@ struct CompareAttrs {
   static constexpr auto fields = std::tuple{Field{"direction", &CompareAttrs::direction, "eq, ne, lt, le, gt or ge"}};
 };
 
-/// convert and bitcast.
+/// convert, bitcast and dequantize.
 struct DTypeAttrs {
   DType dtype = DType::f32;
   bool operator==(const DTypeAttrs&) const = default;

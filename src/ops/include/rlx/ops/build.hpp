@@ -81,6 +81,7 @@ RLX_API Value select(Value predicate, Value on_true, Value on_false);
 RLX_API Value clamp(Value low, Value x, Value high);
 RLX_API Value compare(Value x, Value y, Direction d);
 RLX_API Value convert(Value x, DType t);  ///< x itself where the dtype is already t.
+/// The bits of x as another dtype; of a quantized x, and with its dtype, what it stores as plain elements.
 RLX_API Value bitcast(Value x, DType t);
 
 // --- Shape.
@@ -166,6 +167,7 @@ RLX_API Value log_softmax(Value x, int axis);
 RLX_API Value logsumexp(Value x, std::vector<int> axes, bool keep = false);
 RLX_API Value mean(Value x, std::vector<int> axes, bool keep = false);
 RLX_API Value var(Value x, std::vector<int> axes, bool keep = false, std::int64_t correction = 0);
+RLX_API Value dequantize(Value x, DType t = DType::f32);
 RLX_API Value layer_norm(Value x, Value scale, Value bias, double epsilon = 1e-5);
 
 }  // namespace rlx::ops
