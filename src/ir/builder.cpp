@@ -1,4 +1,5 @@
 #include "ir/node_check.hpp"
+#include "ir/within.hpp"
 
 #include <rlx/ir/builder.hpp>
 #include <rlx/ir/counted.hpp>
@@ -93,7 +94,7 @@ Values Builder::place(const Op& op, ValuesIn operands, AnyAttrs attrs,
   Types results;
   try {
     results = check_node(op, node.attrs, signature);
-  } catch (const VerifyError&) { rethrow_at(location_); }
+  } catch (const VerifyError&) { detail::rethrow_at(location_); }
   graph_->place_node(id, region_, std::move(node), results);
   const std::vector<ValueId> ids = graph_->node(id).results;
   return values(ids);

@@ -1,4 +1,3 @@
-#include "ir/node_check.hpp"
 #include "ir/within.hpp"
 
 #include <rlx/ir/counted.hpp>
@@ -65,7 +64,7 @@ class Evaluator {
     if (n.origin >= 0) of_ = &n;
     try {
       execute(n);
-    } catch (const VerifyError&) { rethrow_at(n.location); }
+    } catch (const VerifyError&) { detail::rethrow_at(n.location); }
     of_ = outer;
   }
 
