@@ -22,7 +22,9 @@ std::vector<ValueId> ids_of(ValuesIn values, const Builder* owner, std::string_v
   std::vector<ValueId> ids;
   ids.reserve(values.size());
   for (const Value& v : values) {
-    if (v.builder != owner) throw InternalError(std::string(where) + ": an operand is absent or of another graph");
+    if (v.builder != owner)
+      throw InternalError(std::string(where) + ": operand " + std::to_string(ids.size()) +
+                          (v.builder ? " is a value of another graph" : " is absent"));
     ids.push_back(v.id);
   }
   return ids;
