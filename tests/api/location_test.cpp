@@ -147,6 +147,7 @@ TEST(Location, ArgumentErrorsNameTheFunction) {
   EXPECT_EQ(refusal([&] { (void)m.item(); }).what, "one element was asked for of f64[2,3]");
   EXPECT_EQ(refusal([&] { (void)Tensor::from({1.0, 2.0, 3.0}, Extents{2, 2}); }).what,
             "3 elements given for f64[2,2], which has 4");
+  EXPECT_EQ(refusal([&] { (void)zeros({2, -3}); }).what, "shape [2,-3] has a negative size, -3");
 }
 
 }  // namespace
