@@ -53,6 +53,6 @@ CgResult cg(const Csr& a, const Tensor& b, const Tensor& x0, CgAttrs attrs) {
   });
   return {Tensor(r[0]), Tensor(r[1]), Tensor(r[2]), Tensor(r[3])};
 }
-CgResult cg(const Csr& a, const Tensor& b, CgAttrs attrs) { return cg(a, b, zeros_like(b), attrs); }
+CgResult cg(const Csr& a, const Tensor& b, CgAttrs attrs) { return cg(a, b, zeros_like(b, Here::nowhere()), attrs); }
 
 }  // namespace rlx::linalg

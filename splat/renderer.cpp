@@ -102,7 +102,7 @@ class Renderer::Impl {
       for (const Handle& h : out) results.emplace_back(h);
       return results;
     };
-    return programs_.emplace(key, jit(std::move(f), {.device = options_.device})).first->second;
+    return programs_.emplace(key, jit(std::move(f), {.device = options_.device}, Here::nowhere())).first->second;
   }
 
   RendererOptions options_;

@@ -244,7 +244,7 @@ const StepProgram& Programs::step_program(const ViewArrays& v) {
                                                                    const Tensors& state, const Tensors& look) {
       return stepped(Arguments(state, look), o, render);
     };
-    it->second = std::make_unique<StepProgram>(jit(std::move(f), {.device = options_.device}));
+    it->second = std::make_unique<StepProgram>(jit(std::move(f), {.device = options_.device}, Here::nowhere()));
   }
   return *it->second;
 }
@@ -281,7 +281,7 @@ const StepProgram& Programs::picture_program(const ViewArrays& v, bool learnt) {
       const Drawn p = draw(std::span(a.state).first(scene_groups), look, render);
       return Tensors{learnt && o.exposures ? exposed(p.image, row_of(a.value(exposures), a.view)) : p.image, p.wanted};
     };
-    it->second = std::make_unique<StepProgram>(jit(std::move(f), {.device = options_.device}));
+    it->second = std::make_unique<StepProgram>(jit(std::move(f), {.device = options_.device}, Here::nowhere()));
   }
   return *it->second;
 }

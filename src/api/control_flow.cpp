@@ -35,34 +35,45 @@ RegionBody region_of(Builder& b, const Frame& f, std::size_t skip, std::size_t s
 
 }  // namespace
 
-Handles apply_if(const Handle& predicate, const Handles& arguments, const Frame& then_branch,
-                 const Frame& else_branch) {
+Handles apply_if(const Handle& predicate, const Handles& arguments, const Frame& then_branch, const Frame& else_branch,
+                 const Caller& caller) {
   Handles first{predicate};
   first.insert(first.end(), arguments.begin(), arguments.end());
   Operands o(std::move(first));
   const auto t = o.add(then_branch), e = o.add(else_branch);
-  return build(o.all, [&](Builder& b, ValuesIn in) {
-    const RegionBody bodies[] = {region_of(b, then_branch, 1, o.shared, t), region_of(b, else_branch, 1, o.shared, e)};
-    return b.emit("if", in, {}, bodies);
-  });
+  return build(
+      o.all,
+      [&](Builder& b, ValuesIn in) {
+        const RegionBody bodies[] = {region_of(b, then_branch, 1, o.shared, t),
+                                     region_of(b, else_branch, 1, o.shared, e)};
+        return b.emit("if", in, {}, bodies);
+      },
+      caller);
 }
 
-Handles apply_checkpoint(const Frame& f, const Handles& arguments) {
+Handles apply_checkpoint(const Frame& f, const Handles& arguments, const Caller& caller) {
   Operands o(arguments);
   const auto own = o.add(f);
-  return build(o.all, [&](Builder& b, ValuesIn in) {
-    const RegionBody body = region_of(b, f, 0, o.shared, own);
-    return b.emit("checkpoint", in, {}, {&body, 1});
-  });
+  return build(
+      o.all,
+      [&](Builder& b, ValuesIn in) {
+        const RegionBody body = region_of(b, f, 0, o.shared, own);
+        return b.emit("checkpoint", in, {}, {&body, 1});
+      },
+      caller);
 }
 
-Handles apply_while(const Handles& state, const Frame& condition, const Frame& body, std::int64_t max_trips) {
+Handles apply_while(const Handles& state, const Frame& condition, const Frame& body, std::int64_t max_trips,
+                    const Caller& caller) {
   Operands o(state);
   const auto c = o.add(condition), s = o.add(body);
-  return build(o.all, [&](Builder& b, ValuesIn in) {
-    const RegionBody bodies[] = {region_of(b, condition, 0, o.shared, c), region_of(b, body, 0, o.shared, s)};
-    return b.emit("while", in, ops::WhileAttrs{static_cast<int>(state.size()), max_trips}, bodies);
-  });
+  return build(
+      o.all,
+      [&](Builder& b, ValuesIn in) {
+        const RegionBody bodies[] = {region_of(b, condition, 0, o.shared, c), region_of(b, body, 0, o.shared, s)};
+        return b.emit("while", in, ops::WhileAttrs{static_cast<int>(state.size()), max_trips}, bodies);
+      },
+      caller);
 }
 
 Types elements_of(const Handles& sequences, std::int64_t& length) {
@@ -80,17 +91,20 @@ Types elements_of(const Handles& sequences, std::int64_t& length) {
   return out;
 }
 
-Handles apply_scan(const Handles& state, const Handles& sequences, std::int64_t length, const Frame& body,
-                   bool reverse) {
+Handles apply_scan(const Handles& state, const Handles& sequences, std::int64_t length, const Frame& body, bool reverse,
+                   const Caller& caller) {
   Handles first = state;
   first.insert(first.end(), sequences.begin(), sequences.end());
   Operands o(std::move(first));
   const auto s = o.add(body);
-  return build(o.all, [&](Builder& b, ValuesIn in) {
-    const RegionBody bodies[] = {region_of(b, body, 0, o.shared, s)};
-    const ops::ScanAttrs attrs{static_cast<int>(state.size()), static_cast<int>(sequences.size()), length, reverse};
-    return b.emit("scan", in, attrs, bodies);
-  });
+  return build(
+      o.all,
+      [&](Builder& b, ValuesIn in) {
+        const RegionBody bodies[] = {region_of(b, body, 0, o.shared, s)};
+        const ops::ScanAttrs attrs{static_cast<int>(state.size()), static_cast<int>(sequences.size()), length, reverse};
+        return b.emit("scan", in, attrs, bodies);
+      },
+      caller);
 }
 
 }  // namespace rlx::detail

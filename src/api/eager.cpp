@@ -1,6 +1,8 @@
-// What runs at once: graphs over concrete values, compiled for the default device and kept by their text.
+// What runs at once: graphs over concrete values, compiled for the default device and kept by their text, in which the
+// locations of transformed functions are: errors at run time name them.
 #include "api/program.hpp"
 #include "api/trace.hpp"
+#include "ir/within.hpp"
 #include "runtime/kept.hpp"
 
 #include <rlx/ir/text.hpp>
@@ -31,7 +33,7 @@ std::shared_ptr<const CompiledProgram> cached_program(const Graph& g) {
   // Never destroyed: statics of the user's may still compute at the end of the process.
   static auto& programs = *new runtime::Kept<std::string, const CompiledProgram>(kept_programs);
   const std::string device = default_device();
-  return programs.get(device + "\n" + print(g, {.locations = false}),
+  return programs.get(device + "\n" + print(g),
                       [&] { return std::make_shared<const CompiledProgram>(device, g, options_from_environment()); });
 }
 
@@ -66,27 +68,56 @@ Handles apply_graph(const Graph& g, const Handles& operands) {
 
 }  // namespace detail
 
-Handles build(const Handles& operands, const std::function<Values(Builder&, ValuesIn)>& emit) {
+namespace {
+
+/// f(), of which what is refused is told as the caller's function's, and as of `at` where it has no place.
+template <class F>
+auto told_as(const Caller& caller, const Location& at, const F& f) {
+  try {
+    return f();
+  } catch (const VerifyError&) {
+    try {
+      if (caller.function.empty()) throw;
+      detail::rethrow_within(caller.function, "decomposition");
+    } catch (const VerifyError&) { detail::rethrow_at(at); }
+  } catch (const ArgumentError& e) {
+    if (std::string_view(e.what()).starts_with(caller.function)) throw;
+    throw ArgumentError(std::string(caller.function) + ": " + e.what());
+  }
+}
+
+}  // namespace
+
+Handles build(const Handles& operands, const std::function<Values(Builder&, ValuesIn)>& emit, const Caller& caller) {
+  Location at = caller.here.location();
   if (const auto& frame = detail::current_frame()) {
     const detail::CatalogLock lock(detail::catalog_mutex());
-    return frame->handles(emit(frame->builder, frame->lift(operands)));
+    Builder& b = frame->builder;
+    struct Restore {
+      Builder& b;
+      Location of_function;
+      ~Restore() { b.set_location(std::move(of_function)); }
+    } restore{b, b.location()};
+    if (!at.file.empty() && !b.location().file.empty()) b.set_location(std::move(at));
+    return frame->handles(told_as(caller, {}, [&] { return emit(b, frame->lift(operands)); }));
   }
   // Operands are inputs even where they are numbers: one program serves x * dt for every dt.
-  detail::host_values(operands);
+  // Its nodes have no location: the program serves other calls too.
   Graph g("eager");
-  {
+  told_as(caller, at, [&] {
+    detail::host_values(operands);
     const detail::CatalogLock lock(detail::catalog_mutex());
     Builder b(g, default_catalog().operators);
     Values in;
     for (const Handle& h : operands) in.push_back(b.input(h.type(), "x" + std::to_string(in.size())));
     const Values out = emit(b, in);
     for (std::size_t i = 0; i < out.size(); ++i) b.output(out[i], "y" + std::to_string(i));
-  }
+  });
   return detail::apply_graph(g, operands);
 }
 
-Handles call(std::string_view op, const Handles& operands, AnyAttrs attrs) {
-  return build(operands, [&](Builder& b, ValuesIn in) { return b.emit(op, in, attrs); });
+Handles call(std::string_view op, const Handles& operands, AnyAttrs attrs, Here here) {
+  return build(operands, [&](Builder& b, ValuesIn in) { return b.emit(op, in, attrs); }, {{}, here});
 }
 
 }  // namespace rlx

@@ -22,14 +22,15 @@ std::int64_t Tensor::dim(int axis) const {
   const Extents s = shape();
   const int at = axis < 0 ? axis + static_cast<int>(s.size()) : axis;
   if (at < 0 || at >= static_cast<int>(s.size()))
-    throw ArgumentError("dimension " + std::to_string(axis) + " of a tensor of rank " + std::to_string(s.size()));
+    throw ArgumentError("there is no dimension " + std::to_string(axis) + " of " + to_string(type()));
   return s[static_cast<std::size_t>(at)];
 }
 
 HostTensor Tensor::blank(DType t, std::size_t count, const std::optional<Extents>& shape) {
   HostTensor r(t, shape.value_or(Extents{static_cast<std::int64_t>(count)}));
   if (r.numel() != static_cast<std::int64_t>(count))
-    throw ArgumentError(counted(count, "element") + " given for a tensor of " + std::to_string(r.numel()));
+    throw ArgumentError(counted(count, "element") + " given for " + to_string(type_of(HostValue(r))) + ", which has " +
+                        std::to_string(r.numel()));
   return r;
 }
 
@@ -55,7 +56,7 @@ const HostTensor& Tensor::elements(DType wanted) const {
 
 const HostTensor& Tensor::only() const {
   const HostTensor& t = host_tensor();
-  if (t.numel() != 1) throw ArgumentError("one element was asked for of a tensor of " + std::to_string(t.numel()));
+  if (t.numel() != 1) throw ArgumentError("one element was asked for of " + to_string(type()));
   return t;
 }
 
@@ -104,7 +105,7 @@ Csr::Csr(std::int64_t columns, const Tensor& offsets, const Tensor& indices, con
         Csr(Handle(HostValue(HostSparse{type, offsets.host_tensor(), indices.host_tensor(), values.host_tensor()})));
     return;
   }
-  *this = Csr(call("sparse.assemble", {offsets, indices, values}, ops::AssembleAttrs{columns})[0]);
+  *this = Csr(call("sparse.assemble", {offsets, indices, values}, ops::AssembleAttrs{columns}, Here::nowhere())[0]);
 }
 
 SparseType Csr::sparse_type() const { return std::get<SparseType>(type()); }
@@ -112,7 +113,7 @@ SparseType Csr::sparse_type() const { return std::get<SparseType>(type()); }
 namespace {
 // Of a concrete matrix the arrays are at hand.
 Tensor part(const Csr& a, std::size_t i) {
-  if (a.is_traced()) return Tensor(call("sparse.parts", {a})[i]);
+  if (a.is_traced()) return Tensor(call("sparse.parts", {a}, {}, Here::nowhere())[i]);
   const auto& s = std::get<HostSparse>(a.host());
   return i == 0 ? s.offsets : i == 1 ? s.indices : s.values;
 }
@@ -124,7 +125,8 @@ Tensor Csr::values() const { return part(*this, 2); }
 
 Csr Csr::with_values(const Tensor& values) const {
   if (is_traced() || values.is_traced())
-    return Csr(call("sparse.assemble", {offsets(), indices(), values}, ops::AssembleAttrs{columns()})[0]);
+    return Csr(
+        call("sparse.assemble", {offsets(), indices(), values}, ops::AssembleAttrs{columns()}, Here::nowhere())[0]);
   return Csr(columns(), offsets(), indices(), values);
 }
 

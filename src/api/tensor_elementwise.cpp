@@ -3,6 +3,7 @@
 
 #include "api/tensor_support.hpp"
 
+#include <rlx/ir/text_reader.hpp>
 #include <rlx/ops/build.hpp>
 
 namespace rlx {
@@ -12,12 +13,25 @@ namespace detail {
 Tensor as_dtype(const Tensor& number, DType t) {
   const HostTensor& v = number.host_tensor();
   if (t == v.dtype()) return number;
-  if (v.dtype() == DType::i64) return HostTensor::scalar_i64(t, v.get_i64(0));
+  const auto refuse = [&](const std::string& text) {
+    throw ArgumentError("the number " + text + " meets a tensor of " + std::string(name(t)) +
+                        ", which cannot hold it: convert the tensor first");
+  };
+  const bool whole = is_integer(t) || t == DType::boolean;
+  if (v.dtype() == DType::i64) {
+    const std::int64_t i = v.get_i64(0);
+    HostTensor r = HostTensor::scalar_i64(t, i);
+    // Of 64 bits any is taken: a number above those of i64 has become a negative one.
+    if (whole && bit_width(t) < 64 && r.get_i64(0) != i) refuse(std::to_string(i));
+    return r;
+  }
   const double d = v.get_f64(0);
   HostTensor r = HostTensor::scalar(t, d);
-  if ((is_integer(t) || t == DType::boolean) && r.get_f64(0) != d)
-    throw ArgumentError("the number " + std::to_string(d) + " meets a tensor of " + std::string(name(t)) +
-                        ", which cannot hold it: convert the tensor first");
+  if (whole && r.get_f64(0) != d) {
+    std::string text;
+    print_number(text, d);
+    refuse(text);
+  }
   return r;
 }
 
@@ -37,14 +51,15 @@ void agree(std::span<Tensor> xs) {
 
 std::vector<Dim> dims(const Extents& e) { return {e.begin(), e.end()}; }
 
-Tensor build1(const Handles& in, const std::function<Value(ValuesIn)>& f) {
-  return Tensor(build(in, [&](Builder&, ValuesIn v) { return Values{f(v)}; })[0]);
+Tensor build1(const Caller& caller, const Handles& in, const std::function<Value(ValuesIn)>& f) {
+  return Tensor(build(in, [&](Builder&, ValuesIn v) { return Values{f(v)}; }, caller)[0]);
 }
 
-int axis_of(const Tensor& x, int axis) {
+int axis_of(std::string_view function, const Tensor& x, int axis) {
   const int rank = x.rank(), at = axis < 0 ? axis + rank : axis;
   if (at < 0 || at >= rank)
-    throw ArgumentError("axis " + std::to_string(axis) + " of a tensor of rank " + std::to_string(rank));
+    throw ArgumentError(std::string(function) + ": there is no axis " + std::to_string(axis) + " of " +
+                        to_string(x.type()));
   return at;
 }
 
@@ -52,36 +67,41 @@ int axis_of(const Tensor& x, int axis) {
 
 using detail::build1, detail::dims;
 
-Tensor full(Extents shape, double value, DType t) {
-  if (is_tracing())
-    return Tensor(build({}, [&](Builder& b, ValuesIn) { return Values{ops::full(b, t, dims(shape), value)}; })[0]);
+static Tensor made(const Caller& caller, const std::function<Value(Builder&)>& f) {
+  return Tensor(build({}, [&](Builder& b, ValuesIn) { return Values{f(b)}; }, caller)[0]);
+}
+
+Tensor full(Extents shape, double value, DType t, Here here) {
+  if (is_tracing()) return made({"full", here}, [&](Builder& b) { return ops::full(b, t, dims(shape), value); });
   HostTensor r(t, std::move(shape));
   if (value != 0)
     for (std::int64_t i = 0; i < r.numel(); ++i) r.set_f64(i, value);
   return r;
 }
 
-Tensor full_like(const Tensor& like, double value) {
-  if (!is_tracing()) return full(like.shape(), value, like.dtype());
-  return build1({like}, [&](ValuesIn v) { return ops::full_like(v[0], value); });
+Tensor full_like(const Tensor& like, double value, Here here) {
+  if (!is_tracing()) return full(like.shape(), value, like.dtype(), here);
+  return build1({"full_like", here}, {like}, [&](ValuesIn v) { return ops::full_like(v[0], value); });
 }
 
-Tensor iota(Extents shape, int axis, DType t) {
-  return Tensor(build({}, [&](Builder& b, ValuesIn) { return Values{ops::iota(b, t, dims(shape), axis)}; })[0]);
+Tensor iota(Extents shape, int axis, DType t, Here here) {
+  return made({"iota", here}, [&](Builder& b) { return ops::iota(b, t, dims(shape), axis); });
 }
-Tensor arange(std::int64_t count, DType t) { return iota({count}, 0, t); }
+Tensor arange(std::int64_t count, DType t, Here here) {
+  return made({"arange", here}, [&](Builder& b) { return ops::iota(b, t, {count}, 0); });
+}
 
-Tensor identity(std::int64_t n, DType t) {
-  return Tensor(build({}, [&](Builder& b, ValuesIn) {
+Tensor identity(std::int64_t n, DType t, Here here) {
+  return made({"identity", here}, [&](Builder& b) {
     const Shape s{n, n};
-    return Values{ops::convert(
-        ops::compare(ops::iota(b, DType::i32, s, 0), ops::iota(b, DType::i32, s, 1), ops::Direction::eq), t)};
-  })[0]);
+    return ops::convert(
+        ops::compare(ops::iota(b, DType::i32, s, 0), ops::iota(b, DType::i32, s, 1), ops::Direction::eq), t);
+  });
 }
 
-#define RLX_TENSOR_UNARY(f)                                      \
-  Tensor f(const Tensor& x) {                                    \
-    return build1({x}, [](ValuesIn v) { return ops::f(v[0]); }); \
+#define RLX_TENSOR_UNARY(f)                                                  \
+  Tensor f(const Tensor& x, Here here) {                                     \
+    return build1({#f, here}, {x}, [](ValuesIn v) { return ops::f(v[0]); }); \
   }
 RLX_TENSOR_UNARY(neg)
 RLX_TENSOR_UNARY(abs)
@@ -118,32 +138,32 @@ RLX_TENSOR_UNARY(imag)
 RLX_TENSOR_UNARY(conj)
 #undef RLX_TENSOR_UNARY
 
-Tensor square(const Tensor& x) {
-  return build1({x}, [](ValuesIn v) { return ops::mul(v[0], v[0]); });
+Tensor square(const Tensor& x, Here here) {
+  return build1({"square", here}, {x}, [](ValuesIn v) { return ops::mul(v[0], v[0]); });
 }
 // By tanh, which saturates where exp would overflow.
-Tensor sigmoid(const Tensor& x) {
-  return build1({x}, [](ValuesIn v) {
+Tensor sigmoid(const Tensor& x, Here here) {
+  return build1({"sigmoid", here}, {x}, [](ValuesIn v) {
     const Value half = ops::full_like(v[0], 0.5);
     return ops::add(ops::mul(ops::tanh(ops::mul(v[0], half)), half), half);
   });
 }
-Tensor relu(const Tensor& x) {
-  return build1({x}, [](ValuesIn v) { return ops::max(v[0], ops::zeros_like(v[0])); });
+Tensor relu(const Tensor& x, Here here) {
+  return build1({"relu", here}, {x}, [](ValuesIn v) { return ops::max(v[0], ops::zeros_like(v[0])); });
 }
 
 namespace {
 template <class F>
-Tensor binary(Tensor x, Tensor y, const F& f) {
+Tensor binary(const Caller& caller, Tensor x, Tensor y, const F& f) {
   Tensor xs[] = {std::move(x), std::move(y)};
   detail::agree(xs);
-  return build1({xs[0], xs[1]}, [&](ValuesIn v) { return f(v[0], v[1]); });
+  return build1(caller, {xs[0], xs[1]}, [&](ValuesIn v) { return f(v[0], v[1]); });
 }
 }  // namespace
 
-#define RLX_TENSOR_BINARY(f, op)                                         \
-  Tensor f(const Tensor& x, const Tensor& y) {                           \
-    return binary(x, y, [](Value a, Value b) { return ops::op(a, b); }); \
+#define RLX_TENSOR_BINARY(f, op)                                                     \
+  Tensor f(const Tensor& x, const Tensor& y, Here here) {                            \
+    return binary({#f, here}, x, y, [](Value a, Value b) { return ops::op(a, b); }); \
   }
 RLX_TENSOR_BINARY(add, add)
 RLX_TENSOR_BINARY(sub, sub)
@@ -159,9 +179,9 @@ RLX_TENSOR_BINARY(logical_or, logical_or)
 RLX_TENSOR_BINARY(logical_xor, logical_xor)
 #undef RLX_TENSOR_BINARY
 
-#define RLX_TENSOR_COMPARE(f, direction)                                                                 \
-  Tensor f(const Tensor& x, const Tensor& y) {                                                           \
-    return binary(x, y, [](Value a, Value b) { return ops::compare(a, b, ops::Direction::direction); }); \
+#define RLX_TENSOR_COMPARE(f, direction)                                                                             \
+  Tensor f(const Tensor& x, const Tensor& y, Here here) {                                                            \
+    return binary({#f, here}, x, y, [](Value a, Value b) { return ops::compare(a, b, ops::Direction::direction); }); \
   }
 RLX_TENSOR_COMPARE(equal, eq)
 RLX_TENSOR_COMPARE(not_equal, ne)
@@ -171,20 +191,20 @@ RLX_TENSOR_COMPARE(greater, gt)
 RLX_TENSOR_COMPARE(greater_equal, ge)
 #undef RLX_TENSOR_COMPARE
 
-Tensor where(const Tensor& predicate, const Tensor& on_true, const Tensor& on_false) {
+Tensor where(const Tensor& predicate, const Tensor& on_true, const Tensor& on_false, Here here) {
   Tensor xs[] = {on_true, on_false};
   detail::agree(xs);
-  return build1({predicate, xs[0], xs[1]}, [](ValuesIn v) { return ops::select(v[0], v[1], v[2]); });
+  return build1({"where", here}, {predicate, xs[0], xs[1]}, [](ValuesIn v) { return ops::select(v[0], v[1], v[2]); });
 }
 
-Tensor clamp(const Tensor& low, const Tensor& x, const Tensor& high) {
+Tensor clamp(const Tensor& low, const Tensor& x, const Tensor& high, Here here) {
   Tensor xs[] = {low, x, high};
   detail::agree(xs);
-  return build1({xs[0], xs[1], xs[2]}, [](ValuesIn v) { return ops::clamp(v[0], v[1], v[2]); });
+  return build1({"clamp", here}, {xs[0], xs[1], xs[2]}, [](ValuesIn v) { return ops::clamp(v[0], v[1], v[2]); });
 }
 
-Tensor convert(const Tensor& x, DType t) {
-  return build1({x}, [&](ValuesIn v) { return ops::convert(v[0], t); });
+Tensor convert(const Tensor& x, DType t, Here here) {
+  return build1({"convert", here}, {x}, [&](ValuesIn v) { return ops::convert(v[0], t); });
 }
 
 }  // namespace rlx

@@ -20,27 +20,33 @@ Dim new_size() {
 
 }  // namespace
 
-Tensor nonzero(const Tensor& mask, std::int64_t bound) {
-  return build1({mask}, [&](ValuesIn v) { return ops::nonzero(v[0], new_size(), DType::i32, bound); });
+Tensor nonzero(const Tensor& mask, std::int64_t bound, Here here) {
+  return build1({"nonzero", here}, {mask},
+                [&](ValuesIn v) { return ops::nonzero(v[0], new_size(), DType::i32, bound); });
 }
 
-Repeated repeat(const Tensor& counts, std::int64_t bound) {
+Repeated repeat(const Tensor& counts, std::int64_t bound, Here here) {
   const Handles out =
-      build({counts}, [&](Builder&, ValuesIn v) { return ops::repeat(v[0], new_size(), DType::i32, bound); });
+      build({counts}, [&](Builder&, ValuesIn v) { return ops::repeat(v[0], new_size(), DType::i32, bound); },
+            {"repeat", here});
   return {Tensor(out[0]), Tensor(out[1])};
 }
 
-Tensor compress(const Tensor& x, const Tensor& mask, std::int64_t bound) { return take(x, nonzero(mask, bound), 0); }
-
-Tensor size_of(const Tensor& x, int axis) {
-  if (!is_tracing()) return HostTensor::scalar_i64(DType::i64, x.dim(axis));
-  return build1({x},
-                [at = axis_of(x, axis)](ValuesIn v) { return ops::dim_size(*v[0].builder, v[0].tensor().dim(at)); });
+Tensor compress(const Tensor& x, const Tensor& mask, std::int64_t bound, Here here) {
+  return take(x, nonzero(mask, bound, here), 0, here);
 }
 
-Tensor iota_like(const Tensor& x, int axis, DType t) {
-  if (!is_tracing()) return iota(x.shape(), axis_of(x, axis), t);
-  return build1({x}, [&, at = axis_of(x, axis)](ValuesIn v) { return ops::iota(*v[0].builder, t, v[0].shape(), at); });
+Tensor size_of(const Tensor& x, int axis, Here here) {
+  if (!is_tracing()) return HostTensor::scalar_i64(DType::i64, x.dim(axis));
+  return build1({"size_of", here}, {x}, [at = axis_of("size_of", x, axis)](ValuesIn v) {
+    return ops::dim_size(*v[0].builder, v[0].tensor().dim(at));
+  });
+}
+
+Tensor iota_like(const Tensor& x, int axis, DType t, Here here) {
+  const int at = axis_of("iota_like", x, axis);
+  if (!is_tracing()) return iota(x.shape(), at, t, here);
+  return build1({"iota_like", here}, {x}, [&](ValuesIn v) { return ops::iota(*v[0].builder, t, v[0].shape(), at); });
 }
 
 }  // namespace rlx

@@ -92,7 +92,9 @@ const std::shared_ptr<Frame>& current_frame() { return innermost; }
 std::shared_ptr<const Frame> trace(const std::string& name, const Types& inputs,
                                    const std::function<Handles(const Handles&)>& body, const Location& where) {
   const auto frame = std::make_shared<Frame>(name, innermost);
-  frame->builder.set_location(where.file.empty() && innermost ? innermost->builder.location() : where);
+  // A function without a location, as a library's own are, gives none to those inside it.
+  const Location* outer = innermost ? &innermost->builder.location() : nullptr;
+  frame->builder.set_location(outer && (where.file.empty() || outer->file.empty()) ? *outer : where);
   struct Scope {
     std::shared_ptr<Frame> frame, outer = std::exchange(innermost, frame);
     ~Scope() { frame->open = false, innermost = outer; }

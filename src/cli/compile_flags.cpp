@@ -11,9 +11,17 @@
 
 namespace rlx::cli {
 
-static Preference preference(const std::string& text) {
+/// `given` is what the user wrote it for: "--policy".
+static Preference preference(const std::string& text, const std::string& given) {
   if (const auto p = parse_preference(text)) return *p;
-  throw UsageError("policy is \"" + text + "\", expected " + std::string(preference_names));
+  throw UsageError(given + " is \"" + text + "\", expected " + std::string(preference_names));
+}
+
+/// A name that is no operator's would have no effect.
+static void require_operator(const std::string& op, const std::string& given) {
+  try {
+    catalog().operators.get(op);
+  } catch (const ArgumentError& e) { throw ArgumentError(given + ": " + e.what()); }
 }
 
 void add_device_option(CLI::App& command, std::string& device, const std::string& does) {
@@ -43,14 +51,15 @@ CompileOptions CompileFlags::options() const {
   CompileOptions o;
   o.checked = true;
   o = options_from_environment(std::move(o));
-  if (!policy.empty()) o.preference = preference(policy);
+  for (const auto& [op, wanted] : o.per_operator) require_operator(op, "RLX_POLICY");
+  if (!policy.empty()) o.preference = preference(policy, "--policy");
   std::set<std::string> named;
   for (const std::string& text : overrides) {
-    const auto [op, wanted] = key_value(text, "OP=POLICY");
+    const auto [op, wanted] = key_value(text, "OP=POLICY", "--override");
+    require_operator(op, "--override");
     if (!named.insert(op).second) throw UsageError("--override names " + op + " twice");
-    o.per_operator.insert_or_assign(op, preference(wanted));
+    o.per_operator.insert_or_assign(op, preference(wanted, "--override " + op));
   }
-  for (const auto& [op, wanted] : o.per_operator) catalog().operators.get(op);  // An unknown name would have no effect.
   if (reproducible) o.reproducible = true;
   if (exact_sizes) o.exact_sizes = true;
   if (unchecked) o.checked = false;

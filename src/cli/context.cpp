@@ -23,10 +23,11 @@ const runtime::Catalog& catalog() {
   return c;
 }
 
-std::pair<std::string, std::string> key_value(const std::string& text, std::string_view what) {
+std::pair<std::string, std::string> key_value(const std::string& text, std::string_view what, std::string_view option) {
   const std::size_t at = text.find('=');
   if (at == std::string::npos || at == 0 || at + 1 == text.size())
-    throw UsageError("\"" + text + "\" is not of the form " + std::string(what));
+    throw UsageError((option.empty() ? "" : std::string(option) + ": ") + "\"" + text + "\" is not of the form " +
+                     std::string(what));
   return {text.substr(0, at), text.substr(at + 1)};
 }
 

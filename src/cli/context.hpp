@@ -40,7 +40,8 @@ void add_splat(CLI::App& app, Context& context);
 /// Every operator and record of the families that the program links. Made once.
 const runtime::Catalog& catalog();
 
-/// "key=value"; UsageError without '=' or with an empty side.
-std::pair<std::string, std::string> key_value(const std::string& text, std::string_view what);
+/// "key=value"; UsageError, which names the option, without '=' or with an empty side.
+std::pair<std::string, std::string> key_value(const std::string& text, std::string_view what,
+                                              std::string_view option = {});
 
 }  // namespace rlx::cli

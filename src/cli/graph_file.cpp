@@ -20,7 +20,7 @@ Graph read_graph(const std::string& path) {
   return parse(formats::read_text(path), catalog().operators, path, TextLines::remember);
 }
 
-static std::string joined(const std::vector<std::string>& names) {
+std::string joined(const std::vector<std::string>& names) {
   std::string s;
   for (const std::string& n : names) s += (s.empty() ? "" : ", ") + n;
   return s.empty() ? "none" : s;
@@ -29,14 +29,18 @@ static std::string joined(const std::vector<std::string>& names) {
 Bindings symbol_bindings(const Graph& g, const std::vector<std::string>& given) {
   Bindings bindings;
   for (const std::string& text : given) {
-    const auto [symbol, value] = key_value(text, "SYMBOL=NUMBER");
+    const auto [symbol, value] = key_value(text, "NAME=NUMBER", "--symbol");
     std::int64_t v = 0;
     if (const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), v);
         failure != std::errc{} || end != value.data() + value.size())
-      throw UsageError("\"" + text + "\" gives no whole number");
+      throw UsageError("--symbol " + symbol + " is \"" + value + "\", expected a whole number");
     if (size_nodes(g).contains(symbol))
       throw ArgumentError("symbol \"" + symbol + "\" is a size that \"" + g.name + "\" finds when it runs");
-    if (!g.symbols.contains(symbol)) throw ArgumentError("\"" + g.name + "\" has no symbol \"" + symbol + "\"");
+    if (!g.symbols.contains(symbol)) {
+      std::vector<std::string> known;
+      for (const auto& [name, info] : g.symbols) known.push_back(name);
+      throw ArgumentError("\"" + g.name + "\" has no symbol \"" + symbol + "\"; its symbols: " + joined(known));
+    }
     if (!bindings.emplace(symbol, v).second) throw ArgumentError("symbol \"" + symbol + "\" is given twice");
   }
   return bindings;
@@ -53,11 +57,10 @@ Graph with_symbols(const Graph& g, const Bindings& bindings) {
   return g.symbols.empty() ? g : specialise(g, catalog().operators, bindings);
 }
 
-static HostValue read_input(const Type& declared, const std::string& input, const std::string& place) {
+static HostValue read_input(const Type& declared, const std::string& place) {
   if (const auto* s = std::get_if<SparseType>(&declared)) {
     if (s->format != SparseFormat::csr)
-      throw ArgumentError("input \"" + input + "\" is " + to_string(declared) +
-                          ": only csr matrices are read from files");
+      throw ArgumentError("it is declared " + to_string(declared) + ": only csr matrices are read from files");
     HostSparse a = read_matrix(place);
     if (a.type.index != s->index) {
       const auto widened = [&](const HostTensor& from) {
@@ -74,7 +77,7 @@ static HostValue read_input(const Type& declared, const std::string& input, cons
     return a;
   }
   const auto* t = std::get_if<TensorType>(&declared);
-  if (!t) throw ArgumentError("input \"" + input + "\" is " + to_string(declared) + ": no file holds such a value");
+  if (!t) throw ArgumentError("it is declared " + to_string(declared) + ": no file holds such a value");
   HostTensor tensor = formats::read_tensor(place);
   // Matrix Market has no vectors, only matrices of one column.
   if (t->rank() == 1 && tensor.rank() == 2 && tensor.shape()[1] == 1 && place.ends_with(".mtx"))
@@ -93,13 +96,17 @@ HostValues read_inputs(const Graph& g, const std::vector<std::string>& given, Bi
   std::vector<std::string> missing;
   for (const std::string& input : g.input_names)
     if (!places.contains(input)) missing.push_back(input);
-  if (!missing.empty()) throw ArgumentError("\"" + g.name + "\" lacks inputs: " + joined(missing));
+  if (!missing.empty())
+    throw ArgumentError("\"" + g.name + "\" lacks inputs: " + joined(missing) + " (NAME=FILE for each)");
   HostValues values;
   for (std::size_t i = 0; i < g.input_names.size(); ++i) {
     const std::string& input = g.input_names[i];
     const Type& declared = g.type(g.inputs()[i]);
-    values.push_back(read_input(declared, input, places.at(input)));
-    bind_symbols(declared, type_of(values.back()), "input \"" + input + "\" (" + places.at(input) + ")", bindings);
+    const std::string who = "input \"" + input + "\" (" + places.at(input) + ")";
+    try {
+      values.push_back(read_input(declared, places.at(input)));
+    } catch (const ArgumentError& e) { throw ArgumentError(who + ": " + e.what()); }
+    bind_symbols(declared, type_of(values.back()), who, bindings);
   }
   return values;
 }

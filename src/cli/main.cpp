@@ -35,7 +35,10 @@ static std::string complaint(const CLI::App& app, const CLI::ParseError& e) {
     path += " " + at->get_name();
   }
   const std::vector<std::string> unknown = at->remaining();
-  if (at->get_require_subcommand_min() == 0 || unknown.empty()) return e.what();
+  if (at->get_require_subcommand_min() == 0 || unknown.empty()) {
+    const std::size_t name = path.find(' ');
+    return (name == path.npos ? "" : path.substr(name + 1) + ": ") + e.what();
+  }
   std::string known;
   for (const CLI::App* command : at->get_subcommands([](const CLI::App*) { return true; }))
     known += (known.empty() ? "" : ", ") + command->get_name();

@@ -108,6 +108,16 @@ std::string first_sentence(std::string_view doc) {
   return std::string(doc);
 }
 
+/// "linalg.lu, linalg.lu_solve": of the operators whose names contain `part`, ten at most; none: "".
+std::string names_with(const Registry& registry, std::string_view part) {
+  std::string names;
+  int count = 0;
+  for (const Op* op : registry.all())
+    if (op->name().find(part) != std::string_view::npos && count++ < 10)
+      names += (names.empty() ? "" : ", ") + std::string(op->name());
+  return count > 10 ? names + ", ..." : names;
+}
+
 struct Ops {
   Context& context;
   std::string name{};
@@ -116,6 +126,9 @@ struct Ops {
   int run() const {
     const Registry& registry = catalog().operators;
     if (!name.empty()) {
+      if (!registry.find(name))
+        if (std::string names = names_with(registry, name); !names.empty())
+          throw ArgumentError("no operator is called \"" + name + "\"; those whose names contain it: " + names);
       const Op& op = registry.get(name);
       if (context.json) print_json(manual(op));
       else print_manual(op);

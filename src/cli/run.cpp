@@ -38,9 +38,11 @@ std::map<std::string, std::string> places_of(const Graph& g, const std::vector<s
   std::map<std::string, std::string> places;
   std::set<std::filesystem::path> files;
   for (const std::string& text : given) {
-    const auto [output, place] = key_value(text, "NAME=FILE");
+    const auto [output, place] = key_value(text, "NAME=FILE", "--output");
     const auto at = std::find(g.output_names.begin(), g.output_names.end(), output);
-    if (at == g.output_names.end()) throw ArgumentError("\"" + g.name + "\" has no output \"" + output + "\"");
+    if (at == g.output_names.end())
+      throw ArgumentError("\"" + g.name + "\" has no output \"" + output +
+                          "\"; its outputs: " + joined(g.output_names));
     const Type& t = g.type(g.outputs()[static_cast<std::size_t>(at - g.output_names.begin())]);
     const auto* tensor = std::get_if<TensorType>(&t);
     if (!tensor)

@@ -3,6 +3,8 @@
 
 #include <rlx/ir/builder.hpp>
 
+#include <limits>
+
 namespace rlx {
 
 namespace {
@@ -18,6 +20,14 @@ Values specialise_region(Builder& b, const Graph& g, RegionId r, ValuesIn argume
   });
 }
 
+/// "1 to 8", "at least 1 in multiples of 8"
+std::string values_of(const SymbolInfo& s) {
+  const std::string lower = std::to_string(s.lower);
+  return (s.upper == std::numeric_limits<std::int64_t>::max() ? "at least " + lower
+                                                              : lower + " to " + std::to_string(s.upper)) +
+         (s.divisor == 1 ? "" : " in multiples of " + std::to_string(s.divisor));
+}
+
 }  // namespace
 
 Graph specialise(const Graph& g, const Registry& registry, const Bindings& bindings) {
@@ -27,8 +37,7 @@ Graph specialise(const Graph& g, const Registry& registry, const Bindings& bindi
     if (it == bindings.end()) out.symbols.emplace(symbol, info);
     else if (it->second < info.lower || it->second > info.upper || it->second % info.divisor != 0)
       throw ArgumentError("symbol \"" + symbol + "\" is " + std::to_string(it->second) + ", expected " +
-                          std::to_string(info.lower) + " to " + std::to_string(info.upper) + " in multiples of " +
-                          std::to_string(info.divisor));
+                          values_of(info));
   }
   Builder b(out, registry);
   Values in;

@@ -1,4 +1,5 @@
 #include "ir/node_check.hpp"
+#include "ir/within.hpp"
 
 #include <rlx/ir/builder.hpp>
 #include <rlx/ir/counted.hpp>
@@ -21,7 +22,9 @@ std::vector<ValueId> ids_of(ValuesIn values, const Builder* owner, std::string_v
   std::vector<ValueId> ids;
   ids.reserve(values.size());
   for (const Value& v : values) {
-    if (v.builder != owner) throw InternalError(std::string(where) + ": an operand is absent or of another graph");
+    if (v.builder != owner)
+      throw InternalError(std::string(where) + ": operand " + std::to_string(ids.size()) +
+                          (v.builder ? " is a value of another graph" : " is absent"));
     ids.push_back(v.id);
   }
   return ids;
@@ -93,7 +96,7 @@ Values Builder::place(const Op& op, ValuesIn operands, AnyAttrs attrs,
   Types results;
   try {
     results = check_node(op, node.attrs, signature);
-  } catch (const VerifyError&) { rethrow_at(location_); }
+  } catch (const VerifyError&) { detail::rethrow_at(location_); }
   graph_->place_node(id, region_, std::move(node), results);
   const std::vector<ValueId> ids = graph_->node(id).results;
   return values(ids);

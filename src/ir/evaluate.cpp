@@ -1,4 +1,3 @@
-#include "ir/node_check.hpp"
 #include "ir/within.hpp"
 
 #include <rlx/ir/counted.hpp>
@@ -12,21 +11,24 @@
 namespace rlx {
 namespace {
 
-void bind_dim(const Dim& declared, const Dim& actual, const std::string& what, Bindings& bindings) {
+/// `at`: which dimension; -1: the number of entries.
+void bind_dim(const Dim& declared, const Dim& actual, const std::string& what, int at, Bindings& bindings) {
   const Dim known = declared.substitute(bindings);
   if (!known.is_constant() && known.symbols().size() == 1 && known == Dim::symbol(known.symbols().front())) {
     bindings.emplace(known.symbols().front(), actual.constant());
     return;
   }
   if (!(known == actual))
-    throw ArgumentError(what + ": dimension is " + actual.to_string() + ", expected " + declared.to_string() +
+    throw ArgumentError(what + ": " + (at < 0 ? "the number of entries" : "dimension " + std::to_string(at)) + " is " +
+                        actual.to_string() + ", expected " + declared.to_string() +
                         (declared == known ? "" : " = " + known.to_string()));
 }
 
 void bind_shape(const Shape& declared, const Shape& actual, const std::string& what, Bindings& bindings) {
   if (declared.size() != actual.size())
     throw ArgumentError(what + ": shape is " + to_string(actual) + ", expected " + to_string(declared));
-  for (std::size_t i = 0; i < declared.size(); ++i) bind_dim(declared[i], actual[i], what, bindings);
+  for (std::size_t i = 0; i < declared.size(); ++i)
+    bind_dim(declared[i], actual[i], what, static_cast<int>(i), bindings);
 }
 
 class Evaluator {
@@ -65,7 +67,7 @@ class Evaluator {
     if (n.origin >= 0) of_ = &n;
     try {
       execute(n);
-    } catch (const VerifyError&) { rethrow_at(n.location); }
+    } catch (const VerifyError&) { detail::rethrow_at(n.location); }
     of_ = outer;
   }
 
@@ -191,7 +193,7 @@ void bind_symbols(const Type& declared, const Type& actual, const std::string& w
     const auto& a = std::get<SparseType>(actual);
     if (s->format != a.format || s->dtype != a.dtype || s->index != a.index) differ();
     bind_shape(s->shape, a.shape, what, bindings);
-    bind_dim(s->entries, a.entries, what, bindings);
+    bind_dim(s->entries, a.entries, what, -1, bindings);
   } else if (const auto* r = std::get_if<ResourceType>(&declared)) {
     const auto& a = std::get<ResourceType>(actual);
     if (r->kind != a.kind || r->dtype != a.dtype || (!r->provider.empty() && r->provider != a.provider)) differ();

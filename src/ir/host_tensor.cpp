@@ -24,11 +24,13 @@ namespace {
 
 constexpr std::size_t alignment = 64;  // bytes: a cache line, and the widest vector register
 
-std::string describe(DType dtype, std::span<const std::int64_t> shape) {
-  std::string s(name(dtype));
-  s += '[';
+std::string describe(std::span<const std::int64_t> shape) {
+  std::string s = "[";
   for (std::size_t i = 0; i < shape.size(); ++i) s += (i ? "," : "") + std::to_string(shape[i]);
-  return s + ']';
+  return s + "]";
+}
+std::string describe(DType dtype, std::span<const std::int64_t> shape) {
+  return std::string(name(dtype)) + describe(shape);
 }
 
 [[noreturn]] void refuse(const std::string& what, std::uint64_t wanted = std::numeric_limits<std::uint64_t>::max()) {
@@ -117,7 +119,7 @@ std::int64_t element_count(std::span<const std::int64_t> shape) {
   std::int64_t count = 1;
   bool empty = false, overflow = false;
   for (std::int64_t d : shape) {
-    if (d < 0) throw ArgumentError("negative dimension " + std::to_string(d));
+    if (d < 0) throw ArgumentError("shape " + describe(shape) + " has a negative size, " + std::to_string(d));
     empty |= d == 0;
     overflow |= __builtin_mul_overflow(count, d, &count);
   }

@@ -1,7 +1,5 @@
 #include "ir/node_check.hpp"
 
-#include <rlx/ir/located.hpp>
-
 #include <algorithm>
 
 namespace rlx {
@@ -43,16 +41,6 @@ Types check_node(const Op& op, const AnyAttrs& attrs, const Signature& s) {
     return op.infer(attrs, s);
   } catch (const ArgumentError& e) {
     throw VerifyError(std::string(op.name()), "infer", std::string(op.name()) + ": infer: " + e.what());
-  }
-}
-
-void rethrow_at(const Location& at) {
-  try {
-    throw;
-  } catch (const LocatedVerifyError&) { throw; } catch (const VerifyError& e) {
-    if (at.file.empty()) throw;
-    throw LocatedVerifyError(e.op(), e.constraint(), std::string(e.what()) + "  " + at.to_string(),
-                             {at.file, at.line, {}});
   }
 }
 

@@ -216,7 +216,7 @@ void TextReader::fail(const std::string& expected, std::size_t offset) const {
   fail_at(offset, "expected " + expected + ", found " + found(offset));
 }
 
-/// The word there in quotes, a sign or the mark of a value with what follows it; else one character.
+/// The word there in quotes, a sign or the mark of a value with what follows it, a quoted text; else one character.
 std::string TextReader::found(std::size_t offset) const {
   if (offset >= text_.size()) return "the end of the text";
   const char first = text_[offset];
@@ -226,7 +226,10 @@ std::string TextReader::found(std::size_t offset) const {
     while (end < text_.size() && belongs(text_[end])) ++end;
   };
   if (is_word_char(first) || first == '%' || first == '@' || first == '-') grow(is_word_char);
-  else if (static_cast<unsigned char>(first) >= 0x80) grow([](char c) { return (c & 0xC0) == 0x80; });  // UTF-8
+  else if (first == '"') {
+    grow([](char c) { return c != '"' && c != '\n'; });
+    end += end < text_.size() && text_[end] == '"';
+  } else if (static_cast<unsigned char>(first) >= 0x80) grow([](char c) { return (c & 0xC0) == 0x80; });  // UTF-8
   std::string quoted;
   print_quoted(quoted, shortened(text_.substr(offset, end - offset)));
   return quoted;

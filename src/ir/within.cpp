@@ -1,10 +1,18 @@
 #include "ir/within.hpp"
 
-#include <rlx/ir/located.hpp>
-
 #include <string>
 
 namespace rlx::detail {
+
+void rethrow_at(const Location& at) {
+  try {
+    throw;
+  } catch (const LocatedVerifyError&) { throw; } catch (const VerifyError& e) {
+    if (at.file.empty()) throw;
+    throw LocatedVerifyError(e.op(), e.constraint(), std::string(e.what()) + "  " + at.to_string(),
+                             {at.file, at.line, {}});
+  }
+}
 
 void rethrow_within(std::string_view op, std::string_view part) {
   const std::string where = "in its " + std::string(part), head = std::string(op) + ": " + where + ": ";

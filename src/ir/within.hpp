@@ -2,9 +2,13 @@
 #pragma once
 #include <string_view>
 
-#include <rlx/ir/error.hpp>
+#include <rlx/ir/graph.hpp>
+#include <rlx/ir/located.hpp>
 
 namespace rlx::detail {
+
+/// Rethrows the VerifyError in flight, located at `at` where it has no place yet.
+[[noreturn]] void rethrow_at(const Location& at);
 
 /// Rethrows the VerifyError or ArgumentError in flight as a VerifyError of `op`: its rule is "in its PART", its message
 /// "OP: in its PART: " and what was said, its site the same. One that names `op` already is rethrown as it is.

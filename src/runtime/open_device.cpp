@@ -3,12 +3,19 @@
 #include <rlx/ir/error.hpp>
 #include <rlx/runtime/backends.hpp>
 
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <string>
 #include <vector>
 
 namespace rlx::runtime {
+
+/// Whether the name is the one in the environment: what is wrong with it is then to be looked for there.
+static bool is_of_environment(std::string_view name) {
+  const char* given = std::getenv("RLX_DEVICE");
+  return given && name == given;
+}
 
 std::shared_ptr<Device> open_device(std::string_view name) {
   static std::mutex mutex;
@@ -24,11 +31,15 @@ std::shared_ptr<Device> open_device(std::string_view name) {
     if (b->name != name) continue;
     const Availability a = b->availability();
     if (!a.available)
-      throw DeviceError(std::string(name), 0, "device \"" + std::string(name) + "\" is not available: " + a.looked_for);
+      throw DeviceError(std::string(name), 0,
+                        "device \"" + std::string(name) + "\"" + (is_of_environment(name) ? " of RLX_DEVICE" : "") +
+                            " is not available: " + a.looked_for);
     return opened.emplace(std::string(name), b->open()).first->second;
   }
-  throw ArgumentError("unknown device \"" + shortened(name) + "\"; this build has " + known +
-                      did_you_mean(name, names));
+  const std::string quoted = "\"" + shortened(name) + "\"";
+  throw ArgumentError((is_of_environment(name) ? "RLX_DEVICE is " + quoted + ", expected one of "
+                                               : "unknown device " + quoted + "; this build has ") +
+                      known + did_you_mean(name, names));
 }
 
 }  // namespace rlx::runtime

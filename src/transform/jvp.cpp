@@ -1,3 +1,5 @@
+#include "ir/within.hpp"
+
 #include <rlx/ir/counted.hpp>
 #include <rlx/transform/jvp.hpp>
 
@@ -32,7 +34,7 @@ Pushed push_node(Builder& b, const Graph& g, const Node& n, ValuesIn in, ValuesI
   Types types;
   for (const Value& v : in) types.push_back(v.type());
   const Graph body = decomposition(b.registry(), n, types, b.graph().symbols);
-  return push_region(b, body, Graph::top, in, tangents, depth + 1);
+  return detail::within(n.op->name(), "jvp", [&] { return push_region(b, body, Graph::top, in, tangents, depth + 1); });
 }
 
 }  // namespace

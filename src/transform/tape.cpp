@@ -1,5 +1,7 @@
 #include "transform/tape.hpp"
 
+#include "ir/within.hpp"
+
 namespace rlx::transform {
 
 Tape::Tape(Builder& b, const Graph& g, RegionId r, ValuesIn arguments, const Mask& varied, const Mask& useful,
@@ -52,12 +54,14 @@ Values Tape::differentiated(const Node& n, Step& s) {
   Types types;
   for (const Value& v : s.in) types.push_back(v.type());
   s.body = std::make_unique<Graph>(decomposition(b_.registry(), n, types, b_.graph().symbols));
-  s.tape = std::make_unique<Tape>(b_, *s.body, Graph::top, s.in, s.wanted, s.useful, depth_ + 1);
+  s.tape = detail::within(n.op->name(), "vjp", [&] {
+    return std::make_unique<Tape>(b_, *s.body, Graph::top, s.in, s.wanted, s.useful, depth_ + 1);
+  });
   return s.tape->results();
 }
 
 Values Tape::pull_step(const Step& s, ValuesIn cotangents) {
-  if (s.tape) return s.tape->pull(cotangents);
+  if (s.tape) return detail::within(s.node->op->name(), "vjp", [&] { return s.tape->pull(cotangents); });
   if (control_of(*s.node) != Control::none)
     return control_pull({b_, g_, *s.node, s.in, s.residuals, s.wanted, cotangents});
   return s.node->op->vjp({b_, s.node->attrs, s.in, s.out, s.residuals, cotangents, s.wanted, g_, *s.node});

@@ -1,3 +1,5 @@
+#include "ir/within.hpp"
+
 #include <rlx/ir/counted.hpp>
 #include <rlx/transform/vmap.hpp>
 
@@ -40,7 +42,8 @@ Batched batch_node(const BatchContext& c, const Node& n, ValuesIn in, std::span<
     refuse(n, "batch", "its rule is to follow the decomposition, but it has none");
   if (depth >= max_decompositions) refuse(n, "batch", "decompositions nest too deeply");
   const Graph body = decomposition(c.b.registry(), n, c.g.types_of(n.operands), c.g.symbols);
-  return batch_region({c.b, body, c.size}, Graph::top, in, axes, depth + 1);
+  return detail::within(n.op->name(), "batch",
+                        [&] { return batch_region({c.b, body, c.size}, Graph::top, in, axes, depth + 1); });
 }
 
 /// A rule that breaks its contract is found where it happened.

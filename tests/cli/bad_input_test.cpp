@@ -96,7 +96,7 @@ TEST_F(BadInput, OfReport) {
   expect_refusal({"report", graph, "--symbol", "n=9"}, 1, "ArgumentError", "9");
   expect_refusal({"report", graph, "--symbol", "n=4", "--symbol", "n=4"}, 1, "ArgumentError", "twice");
   expect_refusal({"report", graph, "--symbol", "m=4"}, 1, "ArgumentError", "m");
-  expect_refusal({"report", graph, "--symbol", "n=x"}, 2, "UsageError", "n=x");
+  expect_refusal({"report", graph, "--symbol", "n=x"}, 2, "UsageError", "--symbol n is \"x\", expected a whole number");
   expect_refusal({"report", graph, "--symbol", "n=4", "--policy", "best"}, 2, "UsageError", "best");
   expect_refusal({"report", graph, "--symbol", "n=4", "--override", "nonesuch=force-common"}, 1, "ArgumentError",
                  "nonesuch");
@@ -154,7 +154,7 @@ TEST_F(BadInput, OfOptionsThatDoNotApply) {
 TEST_F(BadInput, SaysWhere) {
   expect_refusal(
       {"report", file("huge.rlx", "rlx 1\ngraph main(%0 \"x\": f64[4294967296,4294967296]) {\n  return %0 \"y\"\n}\n")},
-      1, "FormatError", "huge.rlx:2: tensor has more than 2^63 elements");
+      1, "FormatError", "huge.rlx:2:23: tensor has more than 2^63 elements");
   const std::string graph =
       file("g.rlx", "rlx 1\ngraph main(%0 \"x\": f64[2]) {\n  %1 = add(%0, %0) : f64[3]\n  return %1 \"y\"\n}\n");
   const auto verify = rlx({"report", graph, "--json"}).json()["error"];
@@ -169,6 +169,62 @@ TEST_F(BadInput, SaysWhere) {
   EXPECT_EQ(format["file"], text);
   EXPECT_EQ(format["line"], 4);
   EXPECT_EQ(format["offset"], 58);
+}
+
+// What was typed, where, and what was expected in its place.
+TEST_F(BadInput, IsNamed) {
+  const std::string sum = file(
+      "sum.rlx",
+      "rlx 1\ngraph main(%0 \"x\": f64[2], %1 \"y\": f64[n]) symbols(n in [1, 8]) {\n  return %0 \"z\", %1 \"w\"\n}\n");
+  const std::string even =
+      file("even.rlx", "rlx 1\ngraph main(%0 \"x\": f64[n]) symbols(n in [2, inf] mod 2) {\n  return %0\n}\n");
+  const std::string odd = file("odd.rlx", "rlx 1\ngraph main(%0 \"x\": f33[2]) {\n  return %0\n}\n");
+  const std::string x = tensor("x.npy", DType::f64, {2}), three = tensor("three.npy", DType::f64, {3});
+  const std::string policies = "expected prefer-native, force-common or force-native";
+  const struct {
+    std::vector<std::string> command;
+    std::string says, environment{};
+  } rows[] = {
+      {{"report", odd}, "FormatError: " + odd + ":2:20: expected a type, found \"f33\" (byte 25)"},
+      {{"report", x}, "FormatError: " + x + ":1:1: expected \"rlx\", found \"\x93\" (byte 0)"},
+      {{"run", sum, "x=" + three, "y=" + x},
+       "ArgumentError: input \"x\" (" + three + "): dimension 0 is 3, expected 2"},
+      {{"run", sum, "x=" + x, "y=" + three, "--symbol", "n=2"},
+       "ArgumentError: input \"y\" (" + three + "): dimension 0 is 3, expected n = 2"},
+      {{"run", sum, "x=" + x, "y=y.txt"},
+       "ArgumentError: input \"y\" (y.txt): the extension of 'y.txt' is unknown; known are x.npy, x.mtx, "
+       "x.safetensors:NAME, x.h5:/DATASET (also .hdf5 and .he5)"},
+      {{"run", sum, "x=" + x}, "ArgumentError: \"main\" lacks inputs: y (NAME=FILE for each)"},
+      {{"run", sum, "x=" + x, "y=" + x, "-o", "v=v.npy"},
+       "ArgumentError: \"main\" has no output \"v\"; its outputs: z, w"},
+      {{"run", sum, "-o", "v"}, "--output: \"v\" is not of the form NAME=FILE"},
+      {{"run", sum, "x=" + x, "y=" + x, "--symbol", "m=2"},
+       "ArgumentError: \"main\" has no symbol \"m\"; its symbols: n"},
+      {{"report", sum, "--symbol", "n=9"}, "ArgumentError: symbol \"n\" is 9, expected 1 to 8"},
+      {{"report", even, "--symbol", "n=3"}, "ArgumentError: symbol \"n\" is 3, expected at least 2 in multiples of 2"},
+      {{"report", sum, "--symbol", "n"}, "--symbol: \"n\" is not of the form NAME=NUMBER"},
+      {{"report", sum, "--symbol", "n=1.5"}, "--symbol n is \"1.5\", expected a whole number"},
+      {{"report", sum, "--symbol", "n=2", "--policy", "best"}, "--policy is \"best\", " + policies},
+      {{"report", sum, "--symbol", "n=2", "--override", "sort=best"}, "--override sort is \"best\", " + policies},
+      {{"report", sum, "--symbol", "n=2", "--override", "sort"}, "--override: \"sort\" is not of the form OP=POLICY"},
+      {{"report", sum, "--symbol", "n=2", "--override", "srt=force-common"},
+       "ArgumentError: --override: unknown operator \"srt\"; did you mean \"sort\"?"},
+      {{"ops", "triangular"},
+       "ArgumentError: no operator is called \"triangular\"; those whose names contain it: linalg.triangular_solve"},
+      {{"report", sum, "--symbol", "n=2"},
+       "ArgumentError: RLX_POLICY: unknown operator \"srt\"; did you mean \"sort\"?",
+       "RLX_POLICY=srt=force-common"},
+      {{"report", sum, "--symbol", "n=2"},
+       "ArgumentError: RLX_CACHE_LIMIT_MB is \"1G\", expected a whole number of megabytes",
+       "RLX_CACHE_LIMIT_MB=1G"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(rlx(row.command, row.environment).err, "rlx: " + row.says + "\n");
+  const std::string named = "rlx: ArgumentError: RLX_DEVICE is \"zz\", expected one of reference, null, cpu";
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"solve", matrix}, {"report", sum, "--symbol", "n=2"}})
+    EXPECT_EQ(rlx(command, "RLX_DEVICE=zz").err.substr(0, named.size()), named);
+  EXPECT_EQ(rlx({"report", sum, "--symbol", "n=2", "--device", "cpu"}, "RLX_DEVICE=zz").status, 0);
+  EXPECT_EQ(rlx({"run"}).err, "rlx: run: graph is required\nRun rlx --help, or rlx COMMAND --help.\n");
 }
 
 TEST_F(BadInput, IsQuotedInShort) {

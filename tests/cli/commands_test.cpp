@@ -80,7 +80,7 @@ TEST(Commands, DevicesAndDoctor) {
     const auto j = rlx({"doctor", "--json"}, wrong).json();
     const std::string name = wrong.substr(0, wrong.find('='));
     ASSERT_GE(j["problems"].size(), 1u) << wrong;
-    EXPECT_NE(j["problems"].dump().find(name == "RLX_DEVICE" ? "gpu9" : name), std::string::npos) << j["problems"];
+    EXPECT_NE(j["problems"].dump().find(name), std::string::npos) << j["problems"];
   }
   const auto misspelt = rlx({"doctor", "--json"}, "RLX_TREADS=2").json()["unread"];
   EXPECT_EQ(std::count(misspelt.begin(), misspelt.end(), "RLX_TREADS"), 1) << misspelt;

@@ -154,6 +154,22 @@ const OpDef<NoAttributes> opaque{
     .cost = Never{"test"},
     .samples = []() -> std::vector<Sample<NoAttributes>> { return {}; }};
 
+const OpDef<NoAttributes> wrapped{
+    .name = "test.wrapped",
+    .doc = "test.opaque of x, whose rules follow that",
+    .operands = opaque_operands,
+    .constraints = {},
+    .infer = [](const NoAttributes&, const Signature& s) -> Types { return {s.tensor(0)}; },
+    .meaning = Composite<NoAttributes>{[](Builder& b, const NoAttributes&, ValuesIn in) -> Values {
+      return b.emit("test.opaque", {in[0]});
+    }},
+    .vjp = Derived{},
+    .jvp = Derived{},
+    .batch = Derived{},
+    .shard = Never{"test"},
+    .cost = Never{"test"},
+    .samples = []() -> std::vector<Sample<NoAttributes>> { return {}; }};
+
 constexpr Operand factor_operands[] = {{"a", floating}};
 const OpDef<NoAttributes> factor{
     .name = "test.factor",
@@ -190,6 +206,7 @@ Registry with_test_ops() {
   Registry r;
   ops::register_ops(r);
   r.add(opaque);
+  r.add(wrapped);
   r.add(factor);
   r.add(apply);
   return r;
@@ -211,6 +228,27 @@ TEST(Vjp, RefusalsAreTypedAndSayWhere) {
       EXPECT_EQ(e.constraint(), rule);
       EXPECT_NE(std::string(e.what()).find("it is opaque"), std::string::npos) << e.what();
       EXPECT_NE(std::string(e.what()).find("f.cpp:7"), std::string::npos) << e.what();
+    }
+  }
+}
+
+TEST(Vjp, RefusalsInsideADecompositionNameTheOperatorAroundIt) {
+  const Registry r = with_test_ops();
+  const Graph f =
+      graph_of({f64({})}, [](ValuesIn v) { return Values{v[0].builder->emit1("test.wrapped", {v[0]})}; }, r);
+  const std::pair<std::string, std::function<void()>> cases[] = {
+      {"vjp", [&] { vjp(f, r); }}, {"jvp", [&] { transform::jvp(f, r); }}, {"batch", [&] {
+                                                                              transform::vmap(f, r, {.size = 2});
+                                                                            }}};
+  for (const auto& [rule, attempt] : cases) {
+    try {
+      attempt();
+      ADD_FAILURE() << rule;
+    } catch (const VerifyError& e) {
+      EXPECT_EQ(e.op(), "test.wrapped");
+      EXPECT_EQ(e.constraint(), rule);
+      EXPECT_EQ(std::string(e.what()),
+                "test.wrapped: in its " + rule + ": test.opaque: " + rule + ": it is opaque  f.cpp:7");
     }
   }
 }

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <source_location>
 #include <span>
 #include <string>
 #include <variant>
@@ -58,12 +59,34 @@ class RLX_API Handle {
 };
 using Handles = std::vector<Handle>;
 
+/// The line of a user's program that a function over tensors was called from: their last argument, which the compiler
+/// fills in. What they emit is located there, and what is refused of it. Within a function that is traced without a
+/// location, as a library's own are, nothing has one.
+class Here {
+ public:
+  Here(const std::source_location& at) : at_(at) {}  // NOLINT: Here here = std::source_location::current()
+  /// Of a library's call, which is no line of the user's.
+  static Here nowhere() { return std::source_location(); }
+  Location location() const { return {at_.file_name(), at_.line()}; }
+
+ private:
+  std::source_location at_;
+};
+
+/// What errors say of who builds: the name of the function over tensors, and where it was called.
+struct Caller {
+  std::string_view function{};
+  Here here = Here::nowhere();
+};
+
 /// The results of `emit`, which writes nodes over `operands`: into the computation that is being traced, else compiled
 /// for the default device, cached and run at once. How families make functions over Tensor from their builder
-/// functions.
-RLX_API Handles build(const Handles& operands, const std::function<Values(Builder&, ValuesIn)>& emit);
+/// functions. An ArgumentError or VerifyError from `emit` names the caller's function first.
+RLX_API Handles build(const Handles& operands, const std::function<Values(Builder&, ValuesIn)>& emit,
+                      const Caller& caller = {});
 /// One operator of the default catalog by name, as an outside project calls its own.
-RLX_API Handles call(std::string_view op, const Handles& operands, AnyAttrs attrs = {});
+RLX_API Handles call(std::string_view op, const Handles& operands, AnyAttrs attrs = {},
+                     Here here = std::source_location::current());
 
 /// Whether the calling thread is inside a traced function.
 RLX_API bool is_tracing();

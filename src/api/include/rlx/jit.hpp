@@ -5,7 +5,6 @@
 #include <rlx/staging.hpp>
 
 #include <ostream>
-#include <source_location>
 #include <typeinfo>
 
 namespace rlx {
@@ -122,11 +121,11 @@ class Jit {
   std::shared_ptr<detail::JitCache> cache_;
 };
 
-/// Reports and errors locate the function's nodes at this call.
+/// Reports and errors locate the function's nodes where it calls functions over tensors, what else it emits at this
+/// call; with Here::nowhere() none of them.
 template <class F>
-Jit<std::decay_t<F>> jit(F&& f, JitOptions options = {},
-                         const std::source_location& here = std::source_location::current()) {
-  return {std::forward<F>(f), std::move(options), Location{here.file_name(), here.line()}};
+Jit<std::decay_t<F>> jit(F&& f, JitOptions options = {}, Here here = std::source_location::current()) {
+  return {std::forward<F>(f), std::move(options), here.location()};
 }
 
 }  // namespace rlx

@@ -8,8 +8,8 @@
 
 namespace rlx::detail {
 
-/// `body` traced over arguments of these types. Its nodes are located at `where`, or, without a file, where the
-/// function around it is.
+/// `body` traced over arguments of these types. Its nodes are located where `body` says, else at `where`, or, without a
+/// file, where the function around it is: nowhere, where that has no location.
 RLX_API std::shared_ptr<const Frame> trace(const std::string& name, const Types& arguments,
                                            const std::function<Handles(const Handles&)>& body,
                                            const Location& where = {});
@@ -62,12 +62,13 @@ RLX_API Members members_of(const Handles& arguments, const std::vector<int>& axe
 RLX_API Handles apply_vmap(const Frame& f, const Handles& arguments, const std::vector<int>& axes, std::int64_t size,
                            int out_axis);
 
-RLX_API Handles apply_checkpoint(const Frame& f, const Handles& arguments);
+RLX_API Handles apply_checkpoint(const Frame& f, const Handles& arguments, const Caller& caller);
 RLX_API Handles apply_if(const Handle& predicate, const Handles& arguments, const Frame& then_branch,
-                         const Frame& else_branch);
-RLX_API Handles apply_while(const Handles& state, const Frame& condition, const Frame& body, std::int64_t max_trips);
+                         const Frame& else_branch, const Caller& caller);
+RLX_API Handles apply_while(const Handles& state, const Frame& condition, const Frame& body, std::int64_t max_trips,
+                            const Caller& caller);
 RLX_API Handles apply_scan(const Handles& state, const Handles& sequences, std::int64_t length, const Frame& body,
-                           bool reverse);
+                           bool reverse, const Caller& caller);
 /// Types of one element of each sequence; throws ArgumentError where their lengths differ. `length` -1: not known yet.
 RLX_API Types elements_of(const Handles& sequences, std::int64_t& length);
 

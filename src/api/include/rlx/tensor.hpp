@@ -110,18 +110,42 @@ class RLX_API Tensor : public Handle {
 };
 using Tensors = std::vector<Tensor>;
 
+namespace detail {
+/// An operand of an infix operator and the line that it stands on: operators have no default arguments.
+class Operand {
+ public:
+  Operand(const Tensor& x, Here here = std::source_location::current()) : x_(&x), here_(here) {}  // NOLINT
+  template <class T>
+    requires(!std::derived_from<T, Tensor> && std::convertible_to<const T&, Tensor>)
+  Operand(const T& x, Here here = std::source_location::current())  // NOLINT: a number, a HostTensor
+      : own_(Tensor(x)), x_(&*own_), here_(here) {}
+  Operand(const Operand&) = delete;
+  Operand& operator=(const Operand&) = delete;
+  const Tensor& tensor() const { return *x_; }
+  const Here& here() const { return here_; }
+
+ private:
+  std::optional<Tensor> own_;
+  const Tensor* x_;
+  Here here_;
+};
+}  // namespace detail
+
+// Of every function below: see Here. (So none of them is passed by its address; wrap it in a lambda.)
+#define RLX_HERE Here here = std::source_location::current()
+
 // --- Making tensors.
-RLX_API Tensor full(Extents shape, double value, DType t = DType::f64);
-inline Tensor zeros(Extents shape, DType t = DType::f64) { return full(std::move(shape), 0, t); }
-inline Tensor ones(Extents shape, DType t = DType::f64) { return full(std::move(shape), 1, t); }
-RLX_API Tensor full_like(const Tensor& like, double value);
-inline Tensor zeros_like(const Tensor& like) { return full_like(like, 0); }
-RLX_API Tensor arange(std::int64_t count, DType t = DType::i64);  ///< 0, 1, ..., count - 1
-RLX_API Tensor iota(Extents shape, int axis, DType t = DType::i64);
-RLX_API Tensor identity(std::int64_t n, DType t = DType::f64);
+RLX_API Tensor full(Extents shape, double value, DType t = DType::f64, RLX_HERE);
+inline Tensor zeros(Extents shape, DType t = DType::f64, RLX_HERE) { return full(std::move(shape), 0, t, here); }
+inline Tensor ones(Extents shape, DType t = DType::f64, RLX_HERE) { return full(std::move(shape), 1, t, here); }
+RLX_API Tensor full_like(const Tensor& like, double value, RLX_HERE);
+inline Tensor zeros_like(const Tensor& like, RLX_HERE) { return full_like(like, 0, here); }
+RLX_API Tensor arange(std::int64_t count, DType t = DType::i64, RLX_HERE);  ///< 0, 1, ..., count - 1
+RLX_API Tensor iota(Extents shape, int axis, DType t = DType::i64, RLX_HERE);
+RLX_API Tensor identity(std::int64_t n, DType t = DType::f64, RLX_HERE);
 
 // --- Elementwise.
-#define RLX_TENSOR_UNARY(f) RLX_API Tensor f(const Tensor& x)
+#define RLX_TENSOR_UNARY(f) RLX_API Tensor f(const Tensor& x, RLX_HERE)
 RLX_TENSOR_UNARY(neg);
 RLX_TENSOR_UNARY(abs);
 RLX_TENSOR_UNARY(sign);
@@ -159,7 +183,7 @@ RLX_TENSOR_UNARY(square);
 RLX_TENSOR_UNARY(sigmoid);
 RLX_TENSOR_UNARY(relu);
 #undef RLX_TENSOR_UNARY
-#define RLX_TENSOR_BINARY(f) RLX_API Tensor f(const Tensor& x, const Tensor& y)
+#define RLX_TENSOR_BINARY(f) RLX_API Tensor f(const Tensor& x, const Tensor& y, RLX_HERE)
 RLX_TENSOR_BINARY(add);
 RLX_TENSOR_BINARY(sub);
 RLX_TENSOR_BINARY(mul);
@@ -179,43 +203,49 @@ RLX_TENSOR_BINARY(less_equal);
 RLX_TENSOR_BINARY(greater);
 RLX_TENSOR_BINARY(greater_equal);
 #undef RLX_TENSOR_BINARY
-RLX_API Tensor where(const Tensor& predicate, const Tensor& on_true, const Tensor& on_false);
-RLX_API Tensor clamp(const Tensor& low, const Tensor& x, const Tensor& high);
-RLX_API Tensor convert(const Tensor& x, DType t);
-inline Tensor operator-(const Tensor& x) { return neg(x); }
-inline Tensor operator!(const Tensor& x) { return logical_not(x); }
-inline Tensor operator+(const Tensor& x, const Tensor& y) { return add(x, y); }
-inline Tensor operator-(const Tensor& x, const Tensor& y) { return sub(x, y); }
-inline Tensor operator*(const Tensor& x, const Tensor& y) { return mul(x, y); }
-inline Tensor operator/(const Tensor& x, const Tensor& y) { return div(x, y); }
-inline Tensor operator<(const Tensor& x, const Tensor& y) { return less(x, y); }
-inline Tensor operator<=(const Tensor& x, const Tensor& y) { return less_equal(x, y); }
-inline Tensor operator>(const Tensor& x, const Tensor& y) { return greater(x, y); }
-inline Tensor operator>=(const Tensor& x, const Tensor& y) { return greater_equal(x, y); }
-inline Tensor& operator+=(Tensor& x, const Tensor& y) { return x = add(x, y); }
-inline Tensor& operator-=(Tensor& x, const Tensor& y) { return x = sub(x, y); }
-inline Tensor& operator*=(Tensor& x, const Tensor& y) { return x = mul(x, y); }
-inline Tensor& operator/=(Tensor& x, const Tensor& y) { return x = div(x, y); }
+RLX_API Tensor where(const Tensor& predicate, const Tensor& on_true, const Tensor& on_false, RLX_HERE);
+RLX_API Tensor clamp(const Tensor& low, const Tensor& x, const Tensor& high, RLX_HERE);
+RLX_API Tensor convert(const Tensor& x, DType t, RLX_HERE);
+inline Tensor operator-(const detail::Operand& x) { return neg(x.tensor(), x.here()); }
+/// Without a line of its own: as good a match as the built-in `!` of bool, an Operand would be ambiguous.
+inline Tensor operator!(const Tensor& x) { return logical_not(x, Here::nowhere()); }
+#define RLX_TENSOR_INFIX(op, f)                                                   \
+  inline Tensor operator op(const detail::Operand& x, const detail::Operand& y) { \
+    return f(x.tensor(), y.tensor(), x.here());                                   \
+  }
+RLX_TENSOR_INFIX(+, add)
+RLX_TENSOR_INFIX(-, sub)
+RLX_TENSOR_INFIX(*, mul)
+RLX_TENSOR_INFIX(/, div)
+RLX_TENSOR_INFIX(<, less)
+RLX_TENSOR_INFIX(<=, less_equal)
+RLX_TENSOR_INFIX(>, greater)
+RLX_TENSOR_INFIX(>=, greater_equal)
+#undef RLX_TENSOR_INFIX
+inline Tensor& operator+=(Tensor& x, const detail::Operand& y) { return x = add(x, y.tensor(), y.here()); }
+inline Tensor& operator-=(Tensor& x, const detail::Operand& y) { return x = sub(x, y.tensor(), y.here()); }
+inline Tensor& operator*=(Tensor& x, const detail::Operand& y) { return x = mul(x, y.tensor(), y.here()); }
+inline Tensor& operator/=(Tensor& x, const detail::Operand& y) { return x = div(x, y.tensor(), y.here()); }
 
 // --- Shape.
-RLX_API Tensor broadcast(const Tensor& x, Extents shape);  ///< Trailing dimensions match or are 1.
-RLX_API Tensor reshape(const Tensor& x, Extents shape);    ///< One size may be -1: what is left.
-RLX_API Tensor transpose(const Tensor& x);                 ///< The last two dimensions swapped.
-RLX_API Tensor transpose(const Tensor& x, Axes permutation);
-RLX_API Tensor slice(const Tensor& x, Extents start, Extents limit, Extents stride = {});
-RLX_API Tensor slice_axis(const Tensor& x, int axis, std::int64_t start, std::int64_t limit);
-RLX_API Tensor pad(const Tensor& x, const Tensor& with, Extents low, Extents high);
-RLX_API Tensor concat(const Tensors& xs, int axis = 0);
-RLX_API Tensor stack(const Tensors& xs, int axis = 0);  ///< Along a new dimension.
-RLX_API Tensor reverse(const Tensor& x, Axes axes);
+RLX_API Tensor broadcast(const Tensor& x, Extents shape, RLX_HERE);  ///< Trailing dimensions match or are 1.
+RLX_API Tensor reshape(const Tensor& x, Extents shape, RLX_HERE);    ///< One size may be -1: what is left.
+RLX_API Tensor transpose(const Tensor& x, RLX_HERE);                 ///< The last two dimensions swapped.
+RLX_API Tensor transpose(const Tensor& x, Axes permutation, RLX_HERE);
+RLX_API Tensor slice(const Tensor& x, Extents start, Extents limit, Extents stride = {}, RLX_HERE);
+RLX_API Tensor slice_axis(const Tensor& x, int axis, std::int64_t start, std::int64_t limit, RLX_HERE);
+RLX_API Tensor pad(const Tensor& x, const Tensor& with, Extents low, Extents high, RLX_HERE);
+RLX_API Tensor concat(const Tensors& xs, int axis = 0, RLX_HERE);
+RLX_API Tensor stack(const Tensors& xs, int axis = 0, RLX_HERE);  ///< Along a new dimension.
+RLX_API Tensor reverse(const Tensor& x, Axes axes, RLX_HERE);
 /// x[start...] of these sizes, and x with `update` there; starts are integer scalars and are clamped.
-RLX_API Tensor dynamic_slice(const Tensor& x, const Tensors& start, Extents sizes);
-RLX_API Tensor dynamic_update_slice(const Tensor& x, const Tensor& update, const Tensors& start);
+RLX_API Tensor dynamic_slice(const Tensor& x, const Tensors& start, Extents sizes, RLX_HERE);
+RLX_API Tensor dynamic_update_slice(const Tensor& x, const Tensor& update, const Tensors& start, RLX_HERE);
 
 // --- Reductions over `axes`, or over all; `keep` leaves them in place with size 1.
-#define RLX_TENSOR_REDUCE(f)         \
-  RLX_API Tensor f(const Tensor& x); \
-  RLX_API Tensor f(const Tensor& x, Axes axes, bool keep = false)
+#define RLX_TENSOR_REDUCE(f)                   \
+  RLX_API Tensor f(const Tensor& x, RLX_HERE); \
+  RLX_API Tensor f(const Tensor& x, Axes axes, bool keep = false, RLX_HERE)
 RLX_TENSOR_REDUCE(sum);
 RLX_TENSOR_REDUCE(prod);
 RLX_TENSOR_REDUCE(max);
@@ -226,42 +256,45 @@ RLX_TENSOR_REDUCE(logsumexp);
 RLX_TENSOR_REDUCE(all);
 RLX_TENSOR_REDUCE(any);
 #undef RLX_TENSOR_REDUCE
-RLX_API Tensor argmax(const Tensor& x, int axis);  ///< i32; ties go to the first.
-RLX_API Tensor argmin(const Tensor& x, int axis);
-RLX_API Tensor cumsum(const Tensor& x, int axis = 0);
-RLX_API Tensor softmax(const Tensor& x, int axis = -1);
-RLX_API Tensor log_softmax(const Tensor& x, int axis = -1);
-RLX_API Tensor norm(const Tensor& x);           ///< Square root of the sum of squared magnitudes.
-RLX_API Tensor stop_gradient(const Tensor& x);  ///< x, which derivatives hold fixed.
+RLX_API Tensor argmax(const Tensor& x, int axis, RLX_HERE);  ///< i32; ties go to the first.
+RLX_API Tensor argmin(const Tensor& x, int axis, RLX_HERE);
+RLX_API Tensor cumsum(const Tensor& x, int axis = 0, RLX_HERE);
+RLX_API Tensor softmax(const Tensor& x, int axis = -1, RLX_HERE);
+RLX_API Tensor log_softmax(const Tensor& x, int axis = -1, RLX_HERE);
+RLX_API Tensor norm(const Tensor& x, RLX_HERE);           ///< Square root of the sum of squared magnitudes.
+RLX_API Tensor stop_gradient(const Tensor& x, RLX_HERE);  ///< x, which derivatives hold fixed.
 
 // --- Access by index, order.
-RLX_API Tensor take(const Tensor& x, const Tensor& indices, int axis = 0);
-RLX_API Tensor index_add(const Tensor& x, const Tensor& indices, const Tensor& updates);
-RLX_API Tensor sort(const Tensor& x, int axis = -1);
+RLX_API Tensor take(const Tensor& x, const Tensor& indices, int axis = 0, RLX_HERE);
+RLX_API Tensor index_add(const Tensor& x, const Tensor& indices, const Tensor& updates, RLX_HERE);
+RLX_API Tensor sort(const Tensor& x, int axis = -1, RLX_HERE);
 
 // --- Results whose length is what comes out: concrete outside traced functions. In a traced function the dimension is
 // a symbol; other tensors get it by broadcasting, by iota_like and full_like, and size_of gives its value. `bound`
 // limits the memory that a compiled program plans for; without one (-1) the host reads the length when it is known.
 /// Positions of the true elements of a vector, ascending, i32.
-RLX_API Tensor nonzero(const Tensor& mask, std::int64_t bound = -1);
+RLX_API Tensor nonzero(const Tensor& mask, std::int64_t bound = -1, RLX_HERE);
 /// Each position counts[i] times, and how many times it came before: owner and rank, i32.
 struct Repeated {
   Tensor owner, rank;
 };
-RLX_API Repeated repeat(const Tensor& counts, std::int64_t bound = -1);
+RLX_API Repeated repeat(const Tensor& counts, std::int64_t bound = -1, RLX_HERE);
 /// Rows x[i, ...] where mask[i] is true.
-RLX_API Tensor compress(const Tensor& x, const Tensor& mask, std::int64_t bound = -1);
-RLX_API Tensor size_of(const Tensor& x, int axis = 0);                          ///< A dimension as a scalar, i64.
-RLX_API Tensor iota_like(const Tensor& x, int axis = 0, DType t = DType::i64);  ///< 0, 1, ... along a dimension of x.
+RLX_API Tensor compress(const Tensor& x, const Tensor& mask, std::int64_t bound = -1, RLX_HERE);
+RLX_API Tensor size_of(const Tensor& x, int axis = 0, RLX_HERE);  ///< A dimension as a scalar, i64.
+RLX_API Tensor iota_like(const Tensor& x, int axis = 0, DType t = DType::i64,
+                         RLX_HERE);  ///< 0, 1, ... along a dimension of x.
 
 // --- Contractions.
 /// Vectors and matrices as usual; leading dimensions are batch dimensions of equal shape.
-RLX_API Tensor matmul(const Tensor& x, const Tensor& y);
-RLX_API Tensor dot(const Tensor& x, const Tensor& y);
+RLX_API Tensor matmul(const Tensor& x, const Tensor& y, RLX_HERE);
+RLX_API Tensor dot(const Tensor& x, const Tensor& y, RLX_HERE);
 
 // --- Random numbers: pure functions of a key and a counter (distinct counters give independent numbers).
 RLX_API Tensor random_key(std::uint64_t seed);
-RLX_API Tensor random_uniform(const Tensor& key, const Tensor& counter, Extents shape, DType t = DType::f64);
-RLX_API Tensor random_normal(const Tensor& key, const Tensor& counter, Extents shape, DType t = DType::f64);
+RLX_API Tensor random_uniform(const Tensor& key, const Tensor& counter, Extents shape, DType t = DType::f64, RLX_HERE);
+RLX_API Tensor random_normal(const Tensor& key, const Tensor& counter, Extents shape, DType t = DType::f64, RLX_HERE);
+
+#undef RLX_HERE
 
 }  // namespace rlx

@@ -1,5 +1,6 @@
 // Derivatives and batches of functions over tensors. Each gives a function again, which may be differentiated, batched
-// and compiled in turn. Outside jit every call traces anew and runs at once: wrap what is called often in jit.
+// and compiled in turn. Outside jit every call traces anew and runs at once: wrap what is called often in jit. What the
+// function does not locate itself is located where the transform was called (`here`).
 #pragma once
 #include <rlx/ir/counted.hpp>
 #include <rlx/staging.hpp>
@@ -33,10 +34,10 @@ std::vector<bool> wanted_leaves(Wrt<i...>, const std::tuple<A...>& args) {
 /// (value, gradient) of a function whose first leaf is the loss; the gradient has the structure of the arguments it is
 /// for.
 template <class F, std::size_t... i, class... A>
-auto value_and_gradient(const F& f, Wrt<i...> wrt, const std::tuple<A...>& args) {
+auto value_and_gradient(const F& f, Wrt<i...> wrt, const std::tuple<A...>& args, const Location& where) {
   static_assert(((i < sizeof...(A)) && ...), "a gradient was asked for of an argument that is not given");
   const Handles leaves = leaves_of(args);
-  const auto s = stage("grad", f, args);
+  const auto s = stage("grad", f, args, where);
   const Handles out = apply_grad(*s.frame, leaves, wanted_leaves(wrt, args));
   LeafReader in(out);
   using R = std::decay_t<decltype(s.structure)>;
@@ -59,28 +60,28 @@ auto value_and_gradient(const F& f, Wrt<i...> wrt, const std::tuple<A...>& args)
 /// value_and_grad<0, 2>(f), whose gradient is a tuple. Further results of f are passed through. The gradient of a real
 /// loss is dL/dx + i dL/dy, that of a Csr a Csr of its structure.
 template <std::size_t... wrt, class F>
-auto value_and_grad(F f) {
-  return [f = std::move(f)]<class... A>(const A&... a) {
+auto value_and_grad(F f, Here here = std::source_location::current()) {
+  return [f = std::move(f), here]<class... A>(const A&... a) {
     return detail::value_and_gradient(f, typename detail::WrtOr0<wrt...>::type{},
-                                      std::tuple<detail::argument_t<A>...>{a...});
+                                      std::tuple<detail::argument_t<A>...>{a...}, here.location());
   };
 }
 
 template <std::size_t... wrt, class F>
-auto grad(F f) {
-  return [g = value_and_grad<wrt...>(std::move(f))](const auto&... a) { return g(a...).second; };
+auto grad(F f, Here here = std::source_location::current()) {
+  return [g = value_and_grad<wrt...>(std::move(f), here)](const auto&... a) { return g(a...).second; };
 }
 
 /// jvp(f)(x..., tangents...) is (f(x...), its tangent): one tangent an argument, of its structure.
 template <class F>
-auto jvp(F f) {
-  return [f = std::move(f)]<class... A>(const A&... a) {
+auto jvp(F f, Here here = std::source_location::current()) {
+  return [f = std::move(f), here]<class... A>(const A&... a) {
     static_assert(sizeof...(A) % 2 == 0, "jvp(f) takes the arguments of f, then a tangent for each");
     const std::tuple<detail::argument_t<A>...> all{a...};
     return [&]<std::size_t... k>(std::index_sequence<k...>) {
       const std::tuple args{std::get<k>(all)...};
       const std::tuple tangents{std::get<k + sizeof...(A) / 2>(all)...};
-      const auto s = detail::stage("jvp", f, args);
+      const auto s = detail::stage("jvp", f, args, here.location());
       const Handles out = detail::apply_jvp(*s.frame, detail::leaves_of(args), detail::leaves_of(tangents));
       const std::size_t half = out.size() / 2;
       return std::pair(detail::rebuilt(s.structure, std::span(out).first(half)),
@@ -107,11 +108,11 @@ class Pullback {
 
 /// vjp(f)(x...) is (f(x...), pullback).
 template <class F>
-auto vjp(F f) {
-  return [f = std::move(f)]<class... A>(const A&... a) {
+auto vjp(F f, Here here = std::source_location::current()) {
+  return [f = std::move(f), here]<class... A>(const A&... a) {
     using Args = std::tuple<detail::argument_t<A>...>;
     const Args args{a...};
-    auto s = detail::stage("vjp", f, args);
+    auto s = detail::stage("vjp", f, args, here.location());
     using R = std::decay_t<decltype(s.structure)>;
     R value = detail::rebuilt(s.structure, detail::apply(*s.frame, detail::leaves_of(args)));
     return std::pair<R, Pullback<R, Args>>(std::move(value), Pullback<R, Args>(std::move(s), args));
@@ -121,19 +122,20 @@ auto vjp(F f) {
 /// f, of which reverse mode keeps nothing but the arguments (and what f uses from around it): what f computes inside is
 /// computed again when its derivative is. Less memory for more work; values and derivatives are the same.
 template <class F>
-auto checkpoint(F f) {
-  return [f = std::move(f)]<class... A>(const A&... a) {
+auto checkpoint(F f, Here here = std::source_location::current()) {
+  return [f = std::move(f), here]<class... A>(const A&... a) {
     const std::tuple<detail::argument_t<A>...> args{a...};
-    const auto s = detail::stage("checkpoint", f, args);
-    return detail::rebuilt(s.structure, detail::apply_checkpoint(*s.frame, detail::leaves_of(args)));
+    const auto s = detail::stage("checkpoint", f, args, here.location());
+    return detail::rebuilt(s.structure,
+                           detail::apply_checkpoint(*s.frame, detail::leaves_of(args), {"checkpoint", here}));
   };
 }
 
 /// f for every member of a batch at once. in_axes: one an argument, the dimension along which its tensors are batched,
 /// -1: the same for all members; none: 0 for everything but sparse matrices. Results are batched along out_axis.
 template <class F>
-auto vmap(F f, std::vector<int> in_axes = {}, int out_axis = 0) {
-  return [f = std::move(f), in_axes = std::move(in_axes), out_axis]<class... A>(const A&... a) {
+auto vmap(F f, std::vector<int> in_axes = {}, int out_axis = 0, Here here = std::source_location::current()) {
+  return [f = std::move(f), in_axes = std::move(in_axes), out_axis, here]<class... A>(const A&... a) {
     const std::tuple<detail::argument_t<A>...> args{a...};
     if (!in_axes.empty() && in_axes.size() != sizeof...(A))
       throw ArgumentError("vmap: " + std::to_string(in_axes.size()) + " axes for " + counted(sizeof...(A), "argument"));
@@ -147,7 +149,7 @@ auto vmap(F f, std::vector<int> in_axes = {}, int out_axis = 0) {
     };
     std::apply([&](const auto&... x) { (spread(detail::leaves_of(x)), ...); }, args);
     const detail::Members members = detail::members_of(leaves, axes);
-    const auto s = detail::stage("vmap", f, args, members.types);
+    const auto s = detail::stage("vmap", f, args, members.types, here.location());
     return detail::rebuilt(s.structure, detail::apply_vmap(*s.frame, leaves, axes, members.size, out_axis));
   };
 }

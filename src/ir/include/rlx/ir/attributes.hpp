@@ -221,7 +221,7 @@ void print_attrs(std::string& out, const void* p) {
   if (any) out += '}';
 }
 
-//// "one of axis, keep", what may be given.
+/// "one of axis, keep", what may be given.
 template <class... F>
 std::string attribute_names(const std::tuple<F...>& fields) {
   std::string names;
@@ -229,7 +229,7 @@ std::string attribute_names(const std::tuple<F...>& fields) {
   return names.empty() ? "no attribute" : "one of " + names;
 }
 
-// What follows "{".
+/// What follows "{".
 template <class A>
 A parse_fields(TextReader& in) {
   A a{};
