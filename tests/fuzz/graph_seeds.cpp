@@ -1,7 +1,7 @@
-// graph_text_seeds FOLDER WORDS DICTIONARY: what the fuzzer of graphs' texts starts from, made from the definitions of
-// the operators, so that a new one needs no file here. Into FOLDER goes a text an operator, of the first of its samples
+// graph_seeds FOLDER WORDS DICTIONARY: what the fuzzers of graphs start from, made from the definitions of the
+// operators, so that a new one needs no file here. Into FOLDER goes a text an operator, of the first of its samples
 // that can be built; into DICTIONARY the lines of WORDS and the names of operators, attributes and element types.
-#include "fuzz/every_operator.hpp"
+#include "fuzz/graphs.hpp"
 
 #include <rlx/ir/builder.hpp>
 #include <rlx/ir/text.hpp>
@@ -17,7 +17,7 @@ namespace {
 using namespace rlx;
 
 // Of one operator, small enough to be cut and joined.
-constexpr std::size_t most_samples = 3;
+constexpr std::size_t most_samples = 2;
 
 Graph graph_of(const Op& op, const Registry& registry) {
   Graph g("main");
@@ -48,12 +48,12 @@ std::set<std::string> words_of(const Registry& registry) {
 
 int main(int argc, char** argv) {
   if (argc != 4) {
-    std::cerr << "usage: graph_text_seeds FOLDER WORDS DICTIONARY\n";
+    std::cerr << "usage: graph_seeds FOLDER WORDS DICTIONARY\n";
     return 2;
   }
   const std::filesystem::path folder(argv[1]);
   std::filesystem::create_directories(folder);
-  const Registry registry = fuzz::every_operator();
+  const Registry& registry = fuzz::operators();
   std::size_t written = 0;
   for (const Op* op : registry.all()) {
     const Graph g = graph_of(*op, registry);
