@@ -1,6 +1,6 @@
-// parse, print, parse, print: the second text equals the first, and nothing but rlx::Error escapes. A graph that parses
-// passes the verifier of LIR, whose rules the parser has checked on the way: every operator's attributes, constraints
-// and inferred types.
+// parse, print, parse, print: the second text equals the first, the verifier says the same of both graphs, and nothing
+// but rlx::Error escapes. On the way the parser has checked every operator's attributes, constraints and inferred
+// types.
 #include "fuzz/graphs.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
