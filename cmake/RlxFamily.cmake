@@ -66,6 +66,7 @@ std::span<const DeviceKernels* const> device_kernels() {
   target_include_directories(rlx_${name}_objects PUBLIC $<TARGET_PROPERTY:rlx,INTERFACE_INCLUDE_DIRECTORIES>)
   target_compile_options(rlx_${name}_objects PRIVATE ${rlx_warnings} $<$<CONFIG:Release>:-O1>)  # Rules and graph building.
   target_precompile_headers(rlx_${name}_objects PRIVATE ops/common.hpp)
+  rlx_fuzzed(rlx_${name}_objects)
 
   add_library(rlx_${name} SHARED ${objects})
   set_target_properties(rlx_${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})

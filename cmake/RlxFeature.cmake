@@ -17,6 +17,13 @@ if(RLX_SANITIZE)
   endif()
 endif()
 
+# rlx_fuzzed(<target>): what fuzzers run, of which they are told how far each input got.
+function(rlx_fuzzed target)
+  if(RLX_FUZZERS)
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
+endfunction()
+
 set_property(GLOBAL PROPERTY rlx_features "")
 set_property(GLOBAL PROPERTY rlx_known_options "RLX_SANITIZE")
 

@@ -51,7 +51,7 @@ class NullDevice final : public Device {
   void release(const Allocation&) noexcept override {}
   void upload(const Allocation&, std::int64_t, const void*, std::int64_t) override {}
   void download(void* to, const Allocation&, std::int64_t, std::int64_t bytes) override {
-    std::memset(to, 0, static_cast<std::size_t>(bytes));
+    if (bytes) std::memset(to, 0, static_cast<std::size_t>(bytes));
   }
   void copy(const Allocation&, std::int64_t, const Allocation&, std::int64_t, std::int64_t) override {}
   void synchronize() override {}

@@ -27,10 +27,10 @@ class ReferenceDevice final : public Device {
   }
   void release(const Allocation& a) noexcept override { ::operator delete(a.handle, std::align_val_t{64}); }
   void upload(const Allocation& to, std::int64_t offset, const void* from, std::int64_t bytes) override {
-    std::memcpy(static_cast<std::byte*>(to.handle) + offset, from, static_cast<std::size_t>(bytes));
+    if (bytes) std::memcpy(static_cast<std::byte*>(to.handle) + offset, from, static_cast<std::size_t>(bytes));
   }
   void download(void* to, const Allocation& from, std::int64_t offset, std::int64_t bytes) override {
-    std::memcpy(to, static_cast<const std::byte*>(from.handle) + offset, static_cast<std::size_t>(bytes));
+    if (bytes) std::memcpy(to, static_cast<const std::byte*>(from.handle) + offset, static_cast<std::size_t>(bytes));
   }
   void copy(const Allocation& to, std::int64_t to_offset, const Allocation& from, std::int64_t from_offset,
             std::int64_t bytes) override {

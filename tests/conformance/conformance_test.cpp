@@ -30,13 +30,20 @@ static runtime::Availability availability(std::string_view device) {
   return {false, "this build has no backend \"" + std::string(device) + "\""};
 }
 
-class Conformance : public ::testing::TestWithParam<const char*> {};
+struct On {
+  std::string device;
+  bool checked = false;  // In checked mode.
+  std::string name() const { return device + (checked ? "_checked" : ""); }
+  friend std::ostream& operator<<(std::ostream& out, const On& on) { return out << on.name(); }
+};
+
+class Conformance : public ::testing::TestWithParam<On> {};
 
 TEST_P(Conformance, NothingFails) {
-  const std::string device = GetParam();
+  const auto& [device, checked] = GetParam();
   if (const runtime::Availability a = availability(device); !a.available)
     GTEST_SKIP() << device << ": " << a.looked_for;
-  const conformance::Summary s = conformance::run(catalog(), {.device = device});
+  const conformance::Summary s = conformance::run(catalog(), {.device = device, .compile = {.checked = checked}});
   std::cout << s.to_table();
   EXPECT_EQ(s.counts.failed, 0u);
   EXPECT_GT(s.counts.passed, 0u);
@@ -53,8 +60,9 @@ TEST_P(Conformance, NothingFails) {
 }
 
 // One program an operator: the OpenCL compiler, the slowest, takes about a minute of processor time for all of them.
-INSTANTIATE_TEST_SUITE_P(Devices, Conformance, ::testing::Values("reference", "null", "cpu", "oneapi"),
-                         [](const auto& device) { return std::string(device.param); });
+INSTANTIATE_TEST_SUITE_P(Devices, Conformance,
+                         ::testing::Values(On{"reference"}, On{"null"}, On{"cpu"}, On{"cpu", true}, On{"oneapi"}),
+                         [](const auto& on) { return on.param.name(); });
 
 TEST(ConformanceRun, EveryRefusalHasItsReason) {
   // A composite that no record takes and that may not be decomposed.

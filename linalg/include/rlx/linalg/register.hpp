@@ -4,6 +4,8 @@
 #include <rlx/runtime/catalog.hpp>
 
 namespace rlx::linalg {
+/// Adds the operators linalg.* alone, for whoever has graphs of them and runs none.
+RLX_API void register_ops(Registry& registry);
 /// Adds the operators linalg.* and their records.
 RLX_API void add_to(runtime::Catalog& catalog);
 }  // namespace rlx::linalg

@@ -4,6 +4,8 @@
 #include <rlx/runtime/catalog.hpp>
 
 namespace rlx::splat {
+/// Adds the operators splat.* alone, for whoever has graphs of them and runs none.
+RLX_API void register_ops(Registry& registry);
 /// Adds the operators splat.* and their records.
 RLX_API void add_to(runtime::Catalog& catalog);
 }  // namespace rlx::splat
