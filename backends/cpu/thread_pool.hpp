@@ -14,7 +14,7 @@ using ChunkBody = void (*)(void* context, std::int64_t begin, std::int64_t end);
 /// threads (0: default_threads) in any order, neighbouring chunks on one thread as long as all have some of their own;
 /// serially inside a parallel region of the caller. Every chunk runs with
 /// the default floating-point environment, and the caller's is restored.
-/// Kernels of families use it as well.
+/// Hand-written kernels call it through the execution space of kokkos/host_pool.hpp.
 RLX_API void parallel_for(std::int64_t extent, std::int64_t grain, int threads, ChunkBody body, void* context);
 
 /// RLX_THREADS, else what OpenMP would use. Throws ArgumentError if the variable is no positive number.

@@ -50,7 +50,7 @@ class Kokkos::Impl::TeamPolicyInternal<rlx::cpu::HostPool, Properties...> : publ
 
   TeamPolicyInternal(const execution_space& space, int league_size, int team_size, int = 1)
       : space_(space), league_size_(league_size) {
-    if (team_size > 1) throw rlx::ArgumentError("teams of the host pool are single threads");
+    if (team_size > 1) throw rlx::InternalError("teams of the host pool are single threads");
   }
   TeamPolicyInternal(const execution_space& space, int league_size, const AUTO_t&, int = 1)
       : TeamPolicyInternal(space, league_size, 1) {}
@@ -103,15 +103,16 @@ class Kokkos::Impl::ParallelFor<F, Kokkos::TeamPolicy<Properties...>, rlx::cpu::
     static_assert(std::is_void_v<typename Policy::work_tag>, "bodies for the host pool have no tags");
   }
 
-  /// Throws ArgumentError if the scratch memory is too small for one thread.
+  /// Throws InternalError if the scratch memory is too small for one thread.
   void execute() const {
     const rlx::cpu::HostPool& pool = policy_.space();
     const std::int64_t bytes = level_bytes(0) + level_bytes(1), grain = policy_.chunk_size(),
                        tasks = (policy_.league_size() + grain - 1) / grain;
+    if (tasks <= 0) return;
     std::int64_t threads = pool.threads() > 0 ? pool.threads() : rlx::cpu::default_threads();
     if (bytes > 0) threads = std::min(threads, pool.scratch_bytes() / bytes);  // More threads than were planned for.
     if (threads < 1)
-      throw rlx::ArgumentError("a team needs " + std::to_string(bytes) + " bytes of scratch memory, the space has " +
+      throw rlx::InternalError("a team needs " + std::to_string(bytes) + " bytes of scratch memory, the space has " +
                                std::to_string(pool.scratch_bytes()));
     std::atomic<std::int64_t> next{0};
     auto work = [&](std::int64_t worker) {
