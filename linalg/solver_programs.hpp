@@ -68,8 +68,8 @@ class SolverPrograms {
   Solution solve(const HostValue& factor, const HostSparse& a, HostTensor b) const;
   DispatchReport report() const;
 
-  static constexpr std::int64_t most_columns =
-      32;  ///< Bounds the programs, one a number of columns, and their results.
+  /// Bounds the programs, one a number of columns, and their results.
+  static constexpr std::int64_t most_columns = 32;
 
  private:
   const LazyProgram& solve_of(std::int64_t columns) const;
