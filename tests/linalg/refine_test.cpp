@@ -17,7 +17,8 @@ class PoorFactor final : public SparseFactor<T> {
   PoorFactor(std::unique_ptr<SparseFactor<T>> factor, double error) : factor_(std::move(factor)), error_(error) {}
   void solve(Transpose mode, std::span<const T> b, std::span<T> x, std::int64_t count) const override {
     factor_->solve(mode, b, x, count);
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] *= 1 + (i % 2 ? error_ : -error_);
+    const auto n = static_cast<std::size_t>(order());
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] *= 1 + (i % n % 2 ? error_ : -error_);
   }
   std::int64_t order() const noexcept override { return factor_->order(); }
   double rcond() const override { return factor_->rcond(); }
