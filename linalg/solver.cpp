@@ -35,8 +35,8 @@ HostTensor copied(DType t, std::span<const T> from) {
 }
 
 template <class T>
-HostTensor viewed(std::span<const T> from) {
-  return HostTensor::view(dtype_of<T>, {static_cast<std::int64_t>(from.size())}, from.data(),
+HostTensor viewed(std::span<const T> from, std::vector<std::int64_t> shape) {
+  return HostTensor::view(dtype_of<T>, std::move(shape), from.data(),
                           std::shared_ptr<const void>(from.data(), [](const void*) {}));
 }
 
@@ -140,31 +140,39 @@ class Solver::Impl {
   }
 
   template <class T>
-  SolveInfo solve(std::span<const T> b, std::span<T> x) const {
+  SolveInfo solve(std::span<const T> b, std::span<T> x, std::int64_t columns) const {
     const std::int64_t n = state_.a.type.shape[0].constant();
     if (state_.a.type.dtype != dtype_of<T>)
       throw ArgumentError("solver: b is " + std::string(name(dtype_of<T>)) + ", the matrix " +
                           std::string(name(state_.a.type.dtype)));
-    const auto fits = [n](std::size_t size) { return static_cast<std::int64_t>(size) == n; };
-    if (!fits(b.size()) || !fits(x.size()))
-      throw ArgumentError("solver: b has " + counted(b.size(), "element") + " and x " + std::to_string(x.size()) +
-                          ", the matrix " + counted(n, "row"));
+    check_lengths(n, columns, b.size(), x.size());
     for (std::size_t i = 0; i < b.size(); ++i)
       if (!is_finite(b[i])) throw ArgumentError("solver: b is not finite at " + std::to_string(i) + " (from 0)");
-    const Solution s = state_.programs->solve(state_.factor, state_.a, viewed(b));
-    const auto result = s.x.as<T>();
-    std::copy(result.begin(), result.end(), x.begin());
-    SolveInfo info{std::string(name(state_.method)),
-                   state_.provider,
-                   s.backward_error,
-                   s.relative_residual,
-                   s.iterations,
-                   state_.warnings};
-    if (state_.method == SolveMethod::cg) check_convergence(s);
-    if (!is_finite(s.backward_error))
-      throw NumericalError("linalg." + info.method, 0, "linalg." + info.method + ": the solution is not finite");
-    if (s.backward_error > poor_backward_error)
-      info.warnings.push_back("backward error " + digits(s.backward_error) +
+    SolveInfo info{std::string(name(state_.method)), state_.provider, 0, 0, 0, state_.warnings};
+    const std::int64_t most = state_.method == SolveMethod::cg ? 1 : SolverPrograms::most_columns;
+    std::int64_t worst = 0;
+    for (std::int64_t first = 0; first < columns; first += most) {
+      const std::int64_t count = std::min(most, columns - first);
+      const auto here = [&](auto all) {
+        return all.subspan(static_cast<std::size_t>(first * n), static_cast<std::size_t>(count * n));
+      };
+      const Solution s = state_.programs->solve(state_.factor, state_.a,
+                                                viewed(here(b), count == 1 ? std::vector{n} : std::vector{count, n}));
+      const auto result = s.x.as<T>();
+      std::copy(result.begin(), result.end(), here(x).begin());
+      const std::string which = columns > 1 ? ", right side " + std::to_string(first + s.worst) + " (from 0)" : "";
+      if (state_.method == SolveMethod::cg) check_convergence(s, which);
+      if (!is_finite(s.backward_error))
+        throw NumericalError("linalg." + info.method, 0,
+                             "linalg." + info.method + which + ": the solution is not finite");
+      if (s.backward_error > info.backward_error) worst = first + s.worst;
+      info.backward_error = std::max(info.backward_error, s.backward_error);
+      info.relative_residual = std::max(info.relative_residual, s.relative_residual);
+      info.iterations = std::max(info.iterations, s.iterations);
+    }
+    if (info.backward_error > poor_backward_error)
+      info.warnings.push_back("backward error " + digits(info.backward_error) +
+                              (columns > 1 ? " of right side " + std::to_string(worst) + " (from 0)" : "") +
                               ": the solution does not solve the system to working precision");
     return info;
   }
@@ -174,9 +182,21 @@ class Solver::Impl {
   DispatchReport report() const { return state_.programs->report(); }
 
  private:
-  void check_convergence(const Solution& s) const {
+  static void check_lengths(std::int64_t n, std::int64_t columns, std::size_t b, std::size_t x) {
+    if (columns < 0) throw ArgumentError("solver: " + std::to_string(columns) + " right sides");
+    const auto fits = [&](std::size_t size) {
+      const auto s = static_cast<std::int64_t>(size);
+      return s % n == 0 && s / n == columns;
+    };
+    if (fits(b) && fits(x)) return;
+    throw ArgumentError("solver: b has " + counted(b, "element") + " and x " + std::to_string(x) + ", the matrix " +
+                        counted(n, "row") + (columns == 1 ? "" : " for " + counted(columns, "right side")));
+  }
+
+  /// `which` says of several right sides which one it is.
+  void check_convergence(const Solution& s, const std::string& which) const {
     const auto refuse = [&](const std::string& what) {
-      throw NumericalError("linalg.cg", "linalg.cg " + what, s.iterations, s.cg_residual);
+      throw NumericalError("linalg.cg", "linalg.cg" + which + " " + what, s.iterations, s.cg_residual);
     };
     const std::string done = counted(s.iterations, "iteration");
     if (s.cg_curvature <= 0)
@@ -292,9 +312,12 @@ Solver::~Solver() = default;
 Solver::Solver(Solver&&) noexcept = default;
 Solver& Solver::operator=(Solver&&) noexcept = default;
 void Solver::update(HostSparse a) { impl_->update(std::move(a)); }
-SolveInfo Solver::solve(std::span<const double> b, std::span<double> x) const { return impl_->solve(b, x); }
-SolveInfo Solver::solve(std::span<const std::complex<double>> b, std::span<std::complex<double>> x) const {
-  return impl_->solve(b, x);
+SolveInfo Solver::solve(std::span<const double> b, std::span<double> x, std::int64_t columns) const {
+  return impl_->solve(b, x, columns);
+}
+SolveInfo Solver::solve(std::span<const std::complex<double>> b, std::span<std::complex<double>> x,
+                        std::int64_t columns) const {
+  return impl_->solve(b, x, columns);
 }
 SolveMethod Solver::method() const { return impl_->state().method; }
 const std::string& Solver::reason() const { return impl_->state().reason; }

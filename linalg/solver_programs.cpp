@@ -76,13 +76,15 @@ Graph condition_graph(SolveMethod method, const SparseType& type) {
   return g;
 }
 
-Graph direct_graph(SolveMethod method, const SparseType& type, int refine) {
+/// b is [n] or, of several columns, [columns, n]: a row of it is a column as callers store them.
+Graph direct_graph(SolveMethod method, const SparseType& type, int refine, std::int64_t columns) {
   Graph g("solve");
   Builder b(g, catalog().operators);
   const bool cholesky = method == SolveMethod::cholesky;
   const Value f = b.input(factor_type(method, type), "F");
-  const Value a = b.input(type, "A"), right = b.input(tensor(type.dtype, {type.shape[0]}), "b");
-  const SparseSolveAttrs attrs{Transpose::none, refine};
+  const Shape shape = columns == 1 ? Shape{type.shape[0]} : Shape{columns, type.shape[0]};
+  const Value a = b.input(type, "A"), right = b.input(tensor(type.dtype, shape), "b");
+  const SparseSolveAttrs attrs{.refine = refine, .axis = columns == 1 ? 0 : 1};
   const SparseSolution s =
       cholesky ? sparse_cholesky_solve_measured(f, a, right, attrs) : sparse_lu_solve_measured(f, a, right, attrs);
   output_solution(b, s.x, s.backward_error, s.relative_residual);
@@ -131,10 +133,10 @@ bool same(const SolverOptions& a, const SolverOptions& b) {
 
 SolverPrograms::SolverPrograms(SolveMethod method, const SparseType& a, const SolverOptions& o,
                                std::shared_ptr<runtime::Device> device)
-    : method_(method), solve_([=] {
-        return runtime::Executable(device,
-                                   method == SolveMethod::cg ? cg_graph(a, o) : direct_graph(method, a, o.refine),
-                                   catalog(), o.compile);
+    : method_(method), solve_([this] { return make_solve_(1); }), make_solve_([=](std::int64_t columns) {
+        return runtime::Executable(
+            device, method == SolveMethod::cg ? cg_graph(a, o) : direct_graph(method, a, o.refine, columns), catalog(),
+            o.compile);
       }) {
   if (method == SolveMethod::cg) return;
   const auto compiled = [=, compile = o.compile](auto make) {
@@ -186,13 +188,24 @@ double SolverPrograms::rcond(const HostValue& factor) const {
   return std::get<HostTensor>(condition_->get().run(arguments)[0]).get_f64(0);
 }
 
+const LazyProgram& SolverPrograms::solve_of(std::int64_t columns) const {
+  const std::lock_guard lock(mutex_);
+  return solve_many_.try_emplace(columns, [this, columns] { return make_solve_(columns); }).first->second;
+}
+
 Solution SolverPrograms::solve(const HostValue& factor, const HostSparse& a, HostTensor b) const {
   HostValues arguments;
   if (method_ != SolveMethod::cg) arguments = {factor, a, std::move(b)};
   else arguments = {a, b, HostTensor(b.dtype(), b.shape())};
-  const HostValues out = solve_.get().run(arguments);
+  const HostTensor& right = std::get<HostTensor>(arguments[method_ == SolveMethod::cg ? 1 : 2]);
+  const LazyProgram& program = right.rank() == 1 ? solve_ : solve_of(right.shape()[0]);
+  const HostValues out = program.get().run(arguments);
   const auto number = [&](std::size_t i) { return std::get<HostTensor>(out[i]).get_f64(0); };
-  Solution s{std::get<HostTensor>(out[0]), number(1), number(2)};
+  const auto backward = std::get<HostTensor>(out[1]).as<double>(), relative = std::get<HostTensor>(out[2]).as<double>();
+  auto worst = std::find_if(backward.begin(), backward.end(), [](double e) { return !is_finite(e); });
+  if (worst == backward.end()) worst = std::max_element(backward.begin(), backward.end());
+  Solution s{std::get<HostTensor>(out[0]), *worst, *std::max_element(relative.begin(), relative.end()),
+             worst - backward.begin()};
   if (method_ == SolveMethod::cg) {
     s.iterations = std::get<HostTensor>(out[3]).get_i64(0);
     s.cg_residual = number(4);

@@ -5,6 +5,7 @@
 #include <rlx/runtime/executable.hpp>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,7 +21,8 @@ struct Factored {
 
 struct Solution {
   HostTensor x;
-  double backward_error, relative_residual;
+  double backward_error, relative_residual;  ///< The worst.
+  std::int64_t worst = 0;                    ///< Which right side has the worst backward error.
   std::int64_t iterations = 0;
   double cg_residual = 0;   ///< In the 2-norm, by the recurrence.
   double cg_curvature = 1;  ///< At most 0: that of the direction after `iterations`, so A is not positive definite.
@@ -47,8 +49,8 @@ class LazyProgram {
 };
 
 /// lu, cholesky: factor A -> F, rcond (a bound where that is above ill_conditioned); update F, A -> the same of the
-/// next A; condition F -> rcond; solve F, A, b -> x, backward error, relative residual. cg: solve A, b, x0 -> the same,
-/// iterations, residual of the recurrence, curvature of the last direction.
+/// next A; condition F -> rcond; solve F, A, b -> x, backward error, relative residual, for one b [n] or several [k,
+/// n]. cg: solve A, b, x0 -> the same, iterations, residual of the recurrence, curvature of the last direction.
 class SolverPrograms {
  public:
   SolverPrograms(SolveMethod method, const SparseType& a, const SolverOptions& options,
@@ -61,13 +63,22 @@ class SolverPrograms {
   /// The same with what the factorization of an earlier matrix of this type learnt.
   Factored update(const HostValue& factor, const HostSparse& a) const;
   double rcond(const HostValue& factor) const;  ///< An estimate; NaN for cg.
-  /// `factor` is not looked at by cg, which starts from zero.
+  /// `factor` is not looked at by cg, which starts from zero and takes one right side. b is [n] or [k, n], k at most
+  /// most_columns.
   Solution solve(const HostValue& factor, const HostSparse& a, HostTensor b) const;
   DispatchReport report() const;
 
+  /// Bounds the programs, one a number of columns, and their results.
+  static constexpr std::int64_t most_columns = 32;
+
  private:
+  const LazyProgram& solve_of(std::int64_t columns) const;
+
   SolveMethod method_;
   LazyProgram solve_;
+  std::function<runtime::Executable(std::int64_t columns)> make_solve_;
+  mutable std::mutex mutex_{};
+  mutable std::map<std::int64_t, LazyProgram> solve_many_{};
   std::optional<LazyProgram> factor_{}, update_{}, condition_{};
 };
 

@@ -7,7 +7,7 @@ constexpr Operand cg_operands[] = {{"a", cg_types, OperandKind::sparse}, {"b", c
 constexpr Constraint<CgAttrs> cg_constraints[] = {
     {"C1", "a is a square csr matrix",
      [](const CgAttrs&, const Signature& s) { return is_csr(s, 0) && is_square(s, 0); }},
-    {"C2", "b and x0 have as many entries as a has rows",
+    {"C2", "b and x0 are [n]: one right side, since each has its own iterations",
      [](const CgAttrs&, const Signature& s) { return is_right_side(s, 0, 1, false) && is_right_side(s, 0, 2, false); }},
     {"C3", "all have one dtype", [](const CgAttrs&, const Signature& s) { return one_dtype(s, {0, 1, 2}); }},
     {"C4", "tolerance >= 0 and max_iterations >= 0",
@@ -147,6 +147,7 @@ extern const OpDef<CgAttrs> cg_op{
                   .without_gradients(),
               sample<CgAttrs>({wide, f64({6}), f64({6})}).breaking("C1"),
               sample<CgAttrs>({a, f64({6}), f64({5})}).breaking("C2"),
+              sample<CgAttrs>({a, f64({6, 2}), f64({6, 2})}).breaking("C2"),
               sample<CgAttrs>({a, f64({6}), f32({6})}).breaking("C3"),
               sample<CgAttrs>({a, f64({6}), f64({6})}, {.tolerance = -1}).breaking("C4"),
               sample<CgAttrs>({f64({6, 6}), f64({6}), f64({6})}).breaking("kind")};

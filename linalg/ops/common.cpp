@@ -82,11 +82,13 @@ Value with_values(Value a, Value values) {
                  ops::AssembleAttrs{std::get<SparseType>(a.type()).shape[1]});
 }
 
-Value solve_cotangent(Value a, Value w, Value x, bool transposed) {
+Value solve_cotangent(Value a, Value w, Value x, bool transposed, int axis) {
   const Value columns = a.builder->emit("sparse.parts", {a})[1];
-  const Value left = ops::take(w, transposed ? columns : row_indices(a), 0);
-  const Value right = ops::take(ops::conj(x), transposed ? row_indices(a) : columns, 0);
-  return with_values(a, ops::neg(ops::mul(left, right)));
+  const Value left = ops::take(w, transposed ? columns : row_indices(a), axis);
+  const Value right = ops::take(ops::conj(x), transposed ? row_indices(a) : columns, axis);
+  Value product = ops::mul(left, right);
+  if (product.rank() == 2) product = ops::reduce_sum(product, {1 - axis});
+  return with_values(a, ops::neg(product));
 }
 
 Dense dense_of(const HostValue& matrix) {

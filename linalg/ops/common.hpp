@@ -41,8 +41,9 @@ Value with_row(Value a, Value row, Value k);
 /// The cotangent of a csr matrix from the cotangent of its values.
 Value with_values(Value a, Value values);
 /// -w_i conj(x_j) at every stored entry (i, j), as a csr matrix of the structure of `a`: the cotangent of `a` in a
-/// solve whose adjoint solution is w. With `transposed` the roles of i and j are exchanged.
-Value solve_cotangent(Value a, Value w, Value x, bool transposed);
+/// solve whose adjoint solution is w. With `transposed` the roles of i and j are exchanged. Of several solutions it is
+/// the sum; i and j run along their dimension `axis`.
+Value solve_cotangent(Value a, Value w, Value x, bool transposed, int axis = 0);
 
 /// Dense row-major copies of references, as complex numbers.
 using Dense = std::vector<std::complex<double>>;

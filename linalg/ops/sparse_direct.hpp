@@ -76,13 +76,15 @@ constexpr auto update_def(std::string_view doc) {
   return factor_def<Method, 1>(doc);
 }
 
-/// linalg.<method>_solve(factorization, a, b) -> x, backward error, relative residual.
+/// linalg.<method>_solve(factorization, a, b) -> x, backward error, relative residual: of each right side, so that the
+/// measures have the shape of b without its dimension `axis`.
 struct SolveRules {
   static const Constraint<SparseSolveAttrs> constraints[4];
   static Types infer(const SparseSolveAttrs&, const Signature& s);
   static HostValues reference(const SparseSolveAttrs& a, const ReferenceCall& c);
   static Values vjp(const VjpCall<SparseSolveAttrs>& c);
   static Values jvp(const JvpCall<SparseSolveAttrs>& c);
+  static Batched batch(const BatchCall<SparseSolveAttrs>& c);
   /// They break each constraint. Values need a factorization, which no sample can hold: tests/linalg has those cases.
   static std::vector<Sample<SparseSolveAttrs>> samples(std::string_view kind);
 };
@@ -103,7 +105,7 @@ constexpr OpDef<SparseSolveAttrs> solve_def(std::string_view doc) {
           .meaning = Extern<SparseSolveAttrs>{SolveRules::reference},
           .vjp = Vjp<SparseSolveAttrs>{SolveRules::vjp},
           .jvp = SolveRules::jvp,
-          .batch = Never{"solve with the matrices of a batch one by one"},
+          .batch = SolveRules::batch,
           .shard = Never{"a distributed solve is MUMPS' business"},
           .cost = Never{"depends on the fill-in, which the pattern decides"},
           .samples = [] { return SolveRules::samples(Method::kind); }};

@@ -6,29 +6,35 @@ using A = TransposeAttrs;
 constexpr Operand spmv_operands[] = {{"a", numbers, OperandKind::sparse}, {"x", numbers}};
 constexpr Constraint<A> spmv_constraints[] = {
     {"C1", "a is csr", [](const A&, const Signature& s) { return is_csr(s, 0); }},
-    {"C2", "x is a vector with an entry for each column of op(a)",
+    {"C2", "x is [n] or [n, k], where op(a) has n columns",
      [](const A& a, const Signature& s) -> Answer {
-       if (s.rank(1) != 1) return Answer::no("rank " + std::to_string(s.rank(1)));
+       if (s.rank(1) != 1 && s.rank(1) != 2) return Answer::no("rank " + std::to_string(s.rank(1)));
        return s.equal(s.sparse(0).shape[a.mode == Transpose::none ? 1 : 0], s.tensor(1).dim(0));
      }},
     {"C3", "both have one dtype", [](const A&, const Signature& s) { return one_dtype(s, {0, 1}); }},
-    {"C4", "x has at least one entry",
+    {"C4", "op(a) has at least one column",
      [](const A&, const Signature& s) { return s.less_equal(1, s.tensor(1).dim(0)); }}};
 
 static Types spmv_infer(const A& a, const Signature& s) {
-  return {tensor(s.dtype(1), {s.sparse(0).shape[a.mode == Transpose::none ? 0 : 1]})};
+  Shape shape = s.shape(1);
+  shape[0] = s.sparse(0).shape[a.mode == Transpose::none ? 0 : 1];
+  return {tensor(s.dtype(1), shape)};
 }
 
 // Rows are sums over the segments that the offsets delimit; the transpose adds each entry's share to its column, in
 // order.
 static Values spmv_decompose(Builder& b, const A& a, ValuesIn in) {
   const Values parts = b.emit("sparse.parts", {in[0]});
-  if (a.mode == Transpose::none)
-    return {ops::segment_reduce(ops::mul(parts[2], ops::take(in[1], parts[1], 0)), parts[0], ops::Combine::add)};
+  const auto shares = [&](Value values, Value at) {
+    const Value x = ops::take(in[1], at, 0);
+    return ops::mul(x.rank() == 1 ? values : ops::broadcast(values, x.shape(), {0}), x);
+  };
+  if (a.mode == Transpose::none) return {ops::segment_reduce(shares(parts[2], parts[1]), parts[0], ops::Combine::add)};
   const Value values = a.mode == Transpose::conjugate_transpose ? ops::conj(parts[2]) : parts[2];
-  const Value shares = ops::mul(values, ops::take(in[1], row_indices(in[0]), 0));
-  const Dim columns = std::get<SparseType>(in[0].type()).shape[1];
-  return {ops::index_add(ops::full(b, in[1].dtype(), {columns}, 0), parts[1], shares)};
+  const Value updates = shares(values, row_indices(in[0]));
+  Shape shape = in[1].shape();
+  shape[0] = std::get<SparseType>(in[0].type()).shape[1];
+  return {ops::index_add(ops::full(b, in[1].dtype(), shape, 0), parts[1], updates)};
 }
 
 static Values spmv_vjp(const VjpCall<A>& c) {
@@ -60,7 +66,9 @@ static Values spmv_jvp(const JvpCall<A>& c) {
 
 extern const OpDef<A> spmv_op{
     .name = "linalg.spmv",
-    .doc = "Product of a csr matrix, its transpose or its conjugate transpose with a vector.",
+    .doc =
+        "Product of a csr matrix, its transpose or its conjugate transpose with a vector, or with each column of a "
+        "dense matrix.",
     .operands = spmv_operands,
     .constraints = spmv_constraints,
     .infer = spmv_infer,
@@ -73,8 +81,9 @@ extern const OpDef<A> spmv_op{
         [](const A&, const Signature& s) {
           const SparseType& a = s.sparse(0);
           const std::int64_t value = bit_width(a.dtype) / 8, index = bit_width(a.index) / 8;
-          return Cost{a.entries * 2,
-                      a.entries * (value + index) + (a.shape[0] + 1) * index + (a.shape[0] + a.shape[1]) * value};
+          const Dim k = s.rank(1) == 1 ? Dim(1) : s.shape(1)[1];
+          return Cost{a.entries * k * 2,
+                      a.entries * (value + index) + (a.shape[0] + 1) * index + (a.shape[0] + a.shape[1]) * k * value};
         },
     .samples = []() -> std::vector<Sample<A>> {
       const SparseType a{SparseFormat::csr, DType::f64, DType::i32, {4, 5}, 9},
@@ -95,8 +104,15 @@ extern const OpDef<A> spmv_op{
               sample<A>({z, c64({3})}),
               sample<A>({z, c64({3})}, {Transpose::conjugate_transpose}),
               sample<A>({z, c64({3})}, {Transpose::transpose}),
+              sample<A>({full, {f64({3, 2}), {1, 0, 1, 1, 2, 0}}}).expects({{9, 2, 21, 5}}).exact(),
+              sample<A>({a, f64({5, 3})}),
+              sample<A>({a, f64({4, 1})}, {Transpose::transpose}),
+              sample<A>({z, c64({3, 2})}, {Transpose::conjugate_transpose}),
+              sample<A>({a, f64({5, 0})}).without_gradients(),
               sample<A>({coo, f64({5})}).breaking("C1"),
               sample<A>({a, f64({4})}).breaking("C2"),
+              sample<A>({a, f64({4, 2})}).breaking("C2"),
+              sample<A>({a, f64({5, 2, 2})}).breaking("C2"),
               sample<A>({a, f32({5})}).breaking("C3"),
               sample<A>({no_columns, f64({0})}).breaking("C4"),
               sample<A>({no_rows, f64({0})}, {Transpose::transpose}).breaking("C4")};

@@ -30,34 +30,50 @@ HostSparse read_matrix(const std::string& place) {
   return {type, formats::index_tensor(m.row_offsets, index), formats::index_tensor(m.columns, index), m.values};
 }
 
+template <class T>
+static void transpose(const HostTensor& from, HostTensor& to) {
+  const auto in = from.as<T>();
+  const auto out = to.as_mutable<T>();
+  const auto rows = static_cast<std::size_t>(to.shape()[0]), columns = static_cast<std::size_t>(to.shape()[1]);
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < columns; ++j) out[i * columns + j] = in[j * rows + i];
+}
+
+HostTensor transposed(const HostTensor& t) {
+  HostTensor out(t.dtype(), {t.shape()[1], t.shape()[0]});
+  if (t.dtype() == DType::c128) transpose<std::complex<double>>(t, out);
+  else transpose<double>(t, out);
+  return out;
+}
+
 RightSide read_right_side(const std::string& place, const HostSparse& a) {
   const std::int64_t n = a.type.shape[0].constant();
   const HostTensor given = formats::read_tensor(place);
   const DType from = given.dtype(), to = a.type.dtype;
-  const bool column = given.shape() == std::vector<std::int64_t>{n} || given.shape() == std::vector<std::int64_t>{n, 1};
-  const bool pairs = is_complex(to) && from == DType::f64 && given.shape() == std::vector<std::int64_t>{n, 2};
+  RightSide out{given, given.shape(), {}};
+  std::vector<std::int64_t>& shape = out.shape;
   const auto refuse = [&](const std::string& why) {
     throw ArgumentError("b (" + place + ") is " + shape_text(given) + ", " + why);
   };
-  if (!column && !pairs) refuse("expected " + counted(n, "element") + ": the matrix has " + counted(n, "row"));
-  RightSide out;
+  const bool pairs = is_complex(to) && from == DType::f64 && shape.size() >= 2 && shape.back() == 2;
+  if (pairs || (place.ends_with(".mtx") && shape[1] == 1)) shape.pop_back();
+  if ((shape.size() != 1 && shape.size() != 2) || shape[0] != n)
+    refuse("expected " + counted(n, "element") + (shape.size() == 2 ? " a column" : "") + ": the matrix has " +
+           counted(n, "row"));
   if (pairs) {
     const auto v = given.as<double>();
-    out.b = HostTensor(to, {n});
+    out.b = HostTensor(to, shape);
     auto b = out.b.as_mutable<std::complex<double>>();
     for (std::size_t i = 0; i < b.size(); ++i) b[i] = {v[2 * i], v[2 * i + 1]};
-    return out;
+  } else if (from != to) {
+    if (is_complex(from) && !is_complex(to)) refuse("the matrix is real: solve with the real and the imaginary part");
+    if (!is_floating(from) && !is_complex(from)) refuse("expected a floating-point type");
+    out.b = HostTensor(to, shape);
+    for (std::int64_t i = 0; i < given.numel(); ++i) out.b.set_c128(i, given.get_c128(i));
+    if (from != DType::f64)
+      out.notes.push_back("b was widened from " + std::string(name(from)) + " to " + std::string(name(to)));
   }
-  if (from == to) {
-    out.b = given.reshaped({n});
-    return out;
-  }
-  if (is_complex(from) && !is_complex(to)) refuse("the matrix is real: solve with the real and the imaginary part");
-  if (!is_floating(from) && !is_complex(from)) refuse("expected a floating-point type");
-  out.b = HostTensor(to, {n});
-  for (std::int64_t i = 0; i < n; ++i) out.b.set_c128(i, given.get_c128(i));
-  if (from != DType::f64)
-    out.notes.push_back("b was widened from " + std::string(name(from)) + " to " + std::string(name(to)));
+  out.b = out.columns() == 1 ? out.b.reshaped({n}) : transposed(out.b);
   return out;
 }
 
@@ -80,8 +96,10 @@ HostTensor row_sums(const HostSparse& a) {
 
 void write_solution(const std::string& place, const HostTensor& x) {
   if (is_complex(x.dtype()) && place.find(".safetensors") != std::string::npos) {
+    std::vector<std::int64_t> shape = x.shape();
+    shape.push_back(2);
     formats::write_tensor(
-        place, HostTensor::view(DType::f64, {x.numel(), 2}, x.data(), std::make_shared<const HostTensor>(x)));
+        place, HostTensor::view(DType::f64, std::move(shape), x.data(), std::make_shared<const HostTensor>(x)));
     return;
   }
   formats::write_tensor(place, x);

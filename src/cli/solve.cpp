@@ -72,9 +72,16 @@ linalg::SolverOptions Solve::solver_options() const {
   return o;
 }
 
-linalg::SolveInfo solve_into(const linalg::Solver& solver, const HostTensor& b, HostTensor& x) {
-  if (b.dtype() == DType::c128) return solver.solve(b.as<std::complex<double>>(), x.as_mutable<std::complex<double>>());
-  return solver.solve(b.as<double>(), x.as_mutable<double>());
+linalg::SolveInfo solve_into(const linalg::Solver& solver, const RightSide& right, HostTensor& x) {
+  const HostTensor& b = right.b;
+  if (b.dtype() == DType::c128)
+    return solver.solve(b.as<std::complex<double>>(), x.as_mutable<std::complex<double>>(), right.columns());
+  return solver.solve(b.as<double>(), x.as_mutable<double>(), right.columns());
+}
+
+/// x, whose columns lie one after the other, as the file's b is.
+HostTensor like(const RightSide& right, const HostTensor& x) {
+  return right.columns() == 1 ? x.reshaped(right.shape) : transposed(x);
 }
 
 double distance_from_ones(const HostTensor& x) {
@@ -89,19 +96,20 @@ std::string scientific(double v) {
   return text;
 }
 
-void print_text(const nlohmann::json& r, const linalg::SolveInfo& info) {
+void print_text(const nlohmann::json& r, const linalg::SolveInfo& info, std::int64_t columns) {
+  const std::string of = columns == 1 ? "" : " (the worst of " + counted(columns, "right side") + ")";
   const auto line = [](const char* what, const std::string& value) { std::printf("%-18s %s\n", what, value.c_str()); };
   line("matrix", r["matrix"].get<std::string>() + ": " + counted(r["n"].get<std::int64_t>(), "row") + ", " +
                      counted(r["nnz"].get<std::int64_t>(), "entry", "entries") + ", " + r["dtype"].get<std::string>());
   line("method", r["reason"].get<std::string>());
   line("provider", info.provider + " on " + r["device"].get<std::string>());
   line("rcond", r["rcond"].is_number() ? scientific(r["rcond"].get<double>()) : "not known to " + info.method);
-  line("backward error", scientific(info.backward_error));
-  line("relative residual", scientific(info.relative_residual));
+  line("backward error", scientific(info.backward_error) + of);
+  line("relative residual", scientific(info.relative_residual) + of);
   if (r.contains("distance_from_ones"))
     line("error",
          scientific(r["distance_from_ones"].get<double>()) + " (no b was given: b = A*ones, so x should be ones)");
-  if (info.iterations) line("iterations", std::to_string(info.iterations));
+  if (info.iterations) line("iterations", std::to_string(info.iterations) + of);
   line("time", scientific(r["seconds"].get<double>()) + " s (setting up and factoring " +
                    scientific(r["seconds_factor"].get<double>()) + " s, solving " +
                    scientific(r["seconds_solve"].get<double>()) + " s)");
@@ -143,7 +151,7 @@ int Solve::run() {
   if (a.type.shape[0] != a.type.shape[1])
     throw ArgumentError(matrix + " is " + a.type.shape[0].to_string() + " x " + a.type.shape[1].to_string() +
                         ", a solve needs a square matrix");
-  const RightSide rhs = right ? read_right_side(*right, a) : RightSide{row_sums(a), {}};
+  const RightSide rhs = right ? read_right_side(*right, a) : RightSide{row_sums(a), {a.type.shape[0].constant()}, {}};
   r["seconds_read"] = seconds_since(start);
 
   const auto before_factor = std::chrono::steady_clock::now();
@@ -152,13 +160,13 @@ int Solve::run() {
   r["seconds_factor"] = seconds_since(before_factor);
   const auto before_solve = std::chrono::steady_clock::now();
   progress->stage("solving by " + std::string(name(solver.method())));
-  HostTensor x(rhs.b.dtype(), {solver.rows()});
+  HostTensor x(rhs.b.dtype(), rhs.b.shape());
   linalg::SolveInfo info;
   try {
-    info = solve_into(solver, rhs.b, x);
+    info = solve_into(solver, rhs, x);
   } catch (const NumericalError& e) {
     if (e.iterations() < 0 || !output) throw;
-    write_solution(*output, x);  // Whoever asked for the file can go on from the last iterate.
+    write_solution(*output, like(rhs, x));  // Whoever asked for the file can go on from the last iterate.
     throw NumericalError(e.op(), std::string(e.what()) + "; the last iterate is in " + *output, e.iterations(),
                          e.residual());
   }
@@ -166,7 +174,7 @@ int Solve::run() {
   r["seconds"] = seconds_since(before_factor);
   progress.reset();
   if (output) {
-    write_solution(*output, x);
+    write_solution(*output, like(rhs, x));
     r["output"] = *output;
   }
   if (refine_given->count() > 0 && solver.method() == linalg::SolveMethod::cg)
@@ -188,7 +196,7 @@ int Solve::run() {
     print_json(r);
     return 0;
   }
-  print_text(r, info);
+  print_text(r, info, rhs.columns());
   if (report) std::cout << "\n" << solver.report().to_table();
   return 0;
 }
@@ -203,7 +211,9 @@ void add_solve(CLI::App& app, Context& context) {
   c->add_option("A", s->matrix,
                 "the matrix: a Matrix Market file, or a dense one in .npy, .safetensors:NAME or .h5:/NAME")
       ->required();
-  c->add_option("b", s->right, "the right side: .mtx, .npy, FILE.safetensors:NAME or FILE.h5:/NAME (default: A*ones)");
+  c->add_option("b", s->right,
+                "the right side, or a matrix of several, one a column: .mtx, .npy, FILE.safetensors:NAME or "
+                "FILE.h5:/NAME (default: A*ones)");
   c->add_option("-o,--output", s->output, "file for the solution, by its ending as for b");
   c->add_option("--method", s->method, "lu, cholesky or cg; automatic looks at the matrix and says why")
       ->capture_default_str();

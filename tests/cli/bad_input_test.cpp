@@ -41,6 +41,11 @@ TEST_F(BadInput, OfSolve) {
   expect_refusal({"solve", matrix, tensor("short.npy", DType::f64, {66})}, 1, "ArgumentError", "67");
   expect_refusal({"solve", matrix, tensor("long.npy", DType::f64, {68})}, 1, "ArgumentError", "67");
   expect_refusal({"solve", matrix, tensor("row.npy", DType::f64, {1, 67})}, 1, "ArgumentError", "67");
+  expect_refusal({"solve", matrix, tensor("high.npy", DType::f64, {68, 2})}, 1, "ArgumentError",
+                 "f64[68,2], expected 67 elements a column: the matrix has 67 rows");
+  expect_refusal({"solve", matrix, tensor("deep.npy", DType::f64, {67, 2, 2})}, 1, "ArgumentError", "67");
+  expect_refusal({"solve", matrix, tensor("number.npy", DType::f64, {})}, 1, "ArgumentError", "67");
+  expect_refusal({"solve", matrix, tensor("two.npy", DType::c128, {67, 2})}, 1, "ArgumentError", "real");
   expect_refusal({"solve", matrix, tensor("whole.npy", DType::i64, {67})}, 1, "ArgumentError", "floating");
   expect_refusal({"solve", matrix, tensor("logical.npy", DType::boolean, {67})}, 1, "ArgumentError", "floating");
   expect_refusal({"solve", matrix, tensor("complex.npy", DType::c128, {67})}, 1, "ArgumentError", "real");

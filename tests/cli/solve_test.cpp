@@ -199,6 +199,81 @@ TEST(SolveMethods, CgWithoutConvergenceKeepsTheIterate) {
   EXPECT_EQ(formats::read_tensor(folder / "x.npy").numel(), 1600);
 }
 
+/// Right sides that differ in each element.
+HostTensor waves(DType t, std::vector<std::int64_t> shape) {
+  HostTensor b(t, std::move(shape));
+  for (std::int64_t i = 0; i < b.numel(); ++i) {
+    const double at = static_cast<double>(i);
+    if (is_complex(t)) b.set_c128(i, {std::sin(at), std::cos(2 * at)});
+    else b.set_f64(i, std::sin(at));
+  }
+  return b;
+}
+
+TEST(SolveManyRightSides, GivesEachAsAlone) {
+  const TempFolder folder;
+  for (const auto& [matrix, n, type] :
+       {std::tuple{"west0067", 67, DType::f64}, {"gr_30_30", 900, DType::f64}, {"young1c", 841, DType::c128}}) {
+    SCOPED_TRACE(matrix);
+    const std::string path = (own_matrices() / (std::string(matrix) + ".mtx")).string();
+    const HostTensor b = waves(type, {n, 3});
+    formats::write_tensor(folder / "b.npy", b);
+    formats::write_tensor(folder / "b.mtx", b);
+    for (const std::string method : {"automatic", "cg"}) {
+      if (method == "cg" && n != 900) continue;
+      const auto solve = [&](const std::string& right, const std::string& x) {
+        const Outcome done = rlx({"solve", path, folder / right, "-o", folder / x, "--method", method, "--json"});
+        EXPECT_EQ(done.status, 0) << done.err;
+        EXPECT_LE(done.json()["backward_error"].get<double>(), method == "cg" ? 1e-11 : 1e-14);
+        return formats::read_tensor(folder / x);
+      };
+      const HostTensor x = solve("b.npy", "x.npy"), y = solve("b.mtx", "x.mtx");
+      ASSERT_EQ(x.shape(), b.shape());
+      ASSERT_EQ(y.shape(), b.shape());
+      for (std::int64_t k = 0; k < 3; ++k) {
+        HostTensor one(type, {n});
+        for (std::int64_t i = 0; i < n; ++i) one.set_c128(i, b.get_c128(i * 3 + k));
+        formats::write_tensor(folder / "one.npy", one);
+        const HostTensor alone = solve("one.npy", "alone.npy");
+        ASSERT_EQ(alone.shape(), one.shape());
+        double size = 0, difference = 0;
+        for (std::int64_t i = 0; i < n; ++i) {
+          size = std::max(size, std::abs(alone.get_c128(i)));
+          difference = std::max(difference, std::abs(alone.get_c128(i) - x.get_c128(i * 3 + k)));
+          EXPECT_EQ(x.get_c128(i * 3 + k), y.get_c128(i * 3 + k));
+        }
+        EXPECT_LE(difference, 1e-12 * size);  // The conditions are below 1e3; each is refined.
+      }
+    }
+  }
+}
+
+TEST(SolveManyRightSides, TakeTheShapesOfFiles) {
+  const TempFolder folder;
+  const std::string real = (own_matrices() / "west0067.mtx").string(),
+                    complex = (own_matrices() / "young1c.mtx").string();
+  const auto shape_of_x = [&](const std::string& matrix, const std::string& b, const HostTensor& values,
+                              const std::string& x) {
+    formats::write_tensor(folder / b, values);
+    const Outcome done = rlx({"solve", matrix, folder / b, "-o", folder / x});
+    EXPECT_EQ(done.status, 0) << done.err;
+    return formats::read_tensor(folder / x).shape();
+  };
+  using Shape = std::vector<std::int64_t>;
+  EXPECT_EQ(shape_of_x(real, "b1.npy", waves(DType::f64, {67}), "x1.npy"), Shape{67});
+  EXPECT_EQ(shape_of_x(real, "b2.npy", waves(DType::f64, {67, 1}), "x2.npy"), (Shape{67, 1}));
+  EXPECT_EQ(shape_of_x(real, "b3.mtx", waves(DType::f64, {67, 1}), "x3.npy"), Shape{67});
+  EXPECT_EQ(shape_of_x(real, "b4.npy", waves(DType::f32, {67, 2}), "x4.npy"), (Shape{67, 2}));
+  EXPECT_EQ(shape_of_x(real, "b5.npy", HostTensor(DType::f64, {67, 0}), "x5.npy"), (Shape{67, 0}));
+  EXPECT_EQ(shape_of_x(complex, "b6.npy", waves(DType::f64, {841, 3}), "x6.npy"), (Shape{841, 3}));
+  EXPECT_EQ(shape_of_x(complex, "b7.npy", waves(DType::f64, {841, 2}), "x7.npy"), Shape{841});  // Pairs.
+  EXPECT_EQ(shape_of_x(complex, "b8.safetensors:b", waves(DType::f64, {841, 3, 2}), "x8.safetensors:x"),
+            (Shape{841, 3, 2}));
+  const Outcome text = rlx({"solve", real, folder / "b4.npy"});
+  EXPECT_TRUE(says(text.out, "(the worst of 2 right sides)")) << text.out;
+  EXPECT_TRUE(says(text.err, "widened from f32")) << text.err;
+}
+
 TEST(SolveMethods, AutomaticSaysThatCholeskyRefused) {
   const Outcome done = rlx({"solve", (own_matrices() / "calore1.mtx").string(), "--json"});
   ASSERT_EQ(done.status, 0) << done.err;

@@ -28,6 +28,13 @@ TEST(ForwardErrors, StayWithinTheConditionOrAreCounted) {
             refused += 2;
             return;
           }
+          std::vector<T> both_b, both_x;
+          for (const std::string right : {"ones", "random"}) {
+            const auto b = numbers<T>(stored.tensors.at(right + ".b"));
+            both_b.insert(both_b.end(), b.begin(), b.end());
+          }
+          both_x.resize(both_b.size());
+          EXPECT_LE(solver->solve(both_b, both_x, 2).backward_error, 1e-14) << name << " both";
           for (const std::string right : {"ones", "random"}) {
             const auto b = numbers<T>(stored.tensors.at(right + ".b")), x = numbers<T>(stored.tensors.at(right + ".x"));
             std::vector<T> found(b.size());
@@ -41,6 +48,10 @@ TEST(ForwardErrors, StayWithinTheConditionOrAreCounted) {
             ++checked;
             EXPECT_LE(equilibrated_difference(a, info.method == "cholesky", found, x), bound)
                 << name << " " << right << " by " << info.provider;
+            const auto from = both_x.begin() + (right == "ones" ? 0 : a.rows);
+            EXPECT_LE(equilibrated_difference(a, info.method == "cholesky", std::vector<T>(from, from + a.rows), x),
+                      bound)
+                << name << " " << right << " of both by " << info.provider;
           }
         },
         load_matrix(name));

@@ -17,7 +17,8 @@ class PoorFactor final : public SparseFactor<T> {
   PoorFactor(std::unique_ptr<SparseFactor<T>> factor, double error) : factor_(std::move(factor)), error_(error) {}
   void solve(Transpose mode, std::span<const T> b, std::span<T> x, std::int64_t count) const override {
     factor_->solve(mode, b, x, count);
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] *= 1 + (i % 2 ? error_ : -error_);
+    const auto n = static_cast<std::size_t>(order());
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] *= 1 + (i % n % 2 ? error_ : -error_);
   }
   std::int64_t order() const noexcept override { return factor_->order(); }
   double rcond() const override { return factor_->rcond(); }
@@ -119,6 +120,39 @@ TEST(Refine, RefusesWrongLengths) {
   std::vector<double> b(4), x(3);
   EXPECT_THROW(solve_refined(*sparse_lu(a.view()), a.view(), Transpose::none, std::span<const double>(b), std::span(x)),
                ArgumentError);
+  std::vector<double> two(8);
+  std::vector<Refinement> out(3);
+  EXPECT_THROW(solve_refined(*sparse_lu(a.view()), a.view(), Transpose::none, std::span<const double>(two),
+                             std::span(two), std::span(out)),
+               ArgumentError);
+}
+
+// UMFPACK solves for one right side after the other, so that each has the bits that it has alone.
+TEST(Refine, EachOfManyEndsAsItDoesAlone) {
+  const auto a = hilbert<c128>(5);
+  const PoorFactor<c128> factor(sparse_lu(a.view(), {.lu = LuLibrary::umfpack}), 1e-9);
+  for (const Transpose mode : {Transpose::none, Transpose::conjugate_transpose}) {
+    const std::size_t n = 5, count = 2 * columns_at_once + 3;
+    std::vector<c128> b(n * count), x(n * count);
+    for (std::size_t i = 0; i < b.size(); ++i)
+      if (i / n % 4) b[i] = {std::sin(static_cast<double>(i)), i / n % 4 == 1 ? 0 : std::cos(static_cast<double>(i))};
+    std::vector<Refinement> out(count);
+    const RefineOptions options{.target = 1.2e-16, .componentwise_target = 2.3e-16};
+    solve_refined(factor, a.view(), mode, std::span<const c128>(b), std::span(x), std::span(out), options);
+    int least = 10, most = 0;
+    for (std::size_t c = 0; c < count; ++c) {
+      std::vector<c128> alone(n);
+      const Refinement r =
+          solve_refined(factor, a.view(), mode, std::span<const c128>(b).subspan(c * n, n), std::span(alone), options);
+      EXPECT_TRUE(std::equal(alone.begin(), alone.end(), x.begin() + static_cast<std::ptrdiff_t>(c * n))) << c;
+      EXPECT_EQ(out[c].iterations, r.iterations) << c;
+      EXPECT_EQ(out[c].backward_error, r.backward_error) << c;
+      EXPECT_EQ(out[c].relative_residual, r.relative_residual) << c;
+      EXPECT_EQ(out[c].componentwise_error, r.componentwise_error) << c;
+      least = std::min(least, r.iterations), most = std::max(most, r.iterations);
+    }
+    EXPECT_LT(least, most);  // They do not all need as much.
+  }
 }
 
 }  // namespace

@@ -11,6 +11,9 @@
 #include "refine.hpp"
 #include "sparse_factor.hpp"
 
+#include <algorithm>
+#include <vector>
+
 namespace rlx::linalg {
 
 namespace {
@@ -52,6 +55,23 @@ constexpr auto by_cholesky = [](const auto& a, const FactorOptions& o, const aut
   return sparse_cholesky(a, o, previous);
 };
 
+/// solve_refined where b and x are [n, k], so that each right side lies across them: a few at a time are copied.
+template <class T, class Index>
+void solve_across(const SparseFactor<T>& f, const CsrView<T, Index>& a, Transpose mode, std::span<const T> b,
+                  std::span<T> x, std::span<Refinement> out, const RefineOptions& options) {
+  const std::size_t n = static_cast<std::size_t>(f.order()), columns = out.size();
+  std::vector<T> right(n * std::min(columns, columns_at_once)), solution(right.size());
+  for (std::size_t first = 0; first < columns; first += columns_at_once) {
+    const std::size_t count = std::min(columns_at_once, columns - first);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t k = 0; k < count; ++k) right[k * n + i] = b[i * columns + first + k];
+    solve_refined(f, a, mode, std::span<const T>(right).first(count * n), std::span(solution).first(count * n),
+                  out.subspan(first, count), options);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t k = 0; k < count; ++k) x[i * columns + first + k] = solution[k * n + i];
+  }
+}
+
 }  // namespace
 
 void launch_sparse_lu(const LaunchCall& c) { factor(c, 0, 0, by_lu, asked(c)); }
@@ -63,12 +83,25 @@ void launch_sparse_cholesky_update(const LaunchCall& c) { factor(c, 0, 1, by_cho
 
 void launch_sparse_solve(const LaunchCall& c) {
   const auto& attrs = c.instance.attrs->as<SparseSolveAttrs>();
+  const std::span<double> backward = output<double>(c, 1), relative = output<double>(c, 2);
   for_csr(c, 0, matrix_of(c, 1), [&]<class T, class Index>(const CsrView<T, Index>& a) {
-    RefineOptions options;
-    options.max_iterations = attrs.refine;
-    const Refinement r = solve_refined(factor_of<T>(c), a, attrs.mode, input<T>(c, 3), output<T>(c, 0), options);
-    output<double>(c, 1)[0] = r.backward_error;
-    output<double>(c, 2)[0] = r.relative_residual;
+    const SparseFactor<T>& f = factor_of<T>(c);
+    const std::span<const T> b = input<T>(c, 3);
+    const std::span<T> x = output<T>(c, 0);
+    const RefineOptions options{.max_iterations = attrs.refine};
+    const auto tell = [&](std::size_t column, const Refinement& r) {
+      backward[column] = r.backward_error;
+      relative[column] = r.relative_residual;
+    };
+    const std::size_t columns = backward.size();
+    if (columns == 1) {
+      tell(0, solve_refined(f, a, attrs.mode, b, x, options));
+      return;
+    }
+    std::vector<Refinement> found(columns);
+    if (attrs.axis == 1) solve_refined(f, a, attrs.mode, b, x, found, options);
+    else solve_across(f, a, attrs.mode, b, x, found, options);
+    for (std::size_t k = 0; k < columns; ++k) tell(k, found[k]);
   });
 }
 

@@ -185,45 +185,120 @@ class System {
   double norm_b_ = 0;
 };
 
+/// What a step of refinement writes before it is known whether it is kept; several right sides share it.
+template <class T>
+struct Trial {
+  std::vector<T> x, r;
+  void resize(std::size_t n) { x.resize(n), r.resize(n); }
+};
+
+/// A right side under way: its solution so far, and whether another correction is worth it.
+template <class T, class Index>
+class Iterate {
+ public:
+  Iterate(const CsrView<T, Index>& a, Transpose mode, std::span<const T> b, std::span<T> x,
+          const RefineOptions& options)
+      : system_(a, mode, b, x.size()), options_(options), x_(x), r_(b.size()) {}
+
+  /// Of the first solution, which is in x by now.
+  void measure() { state_ = system_.residual(x_, r_); }
+  std::span<const T> residual() const { return r_; }
+  const Refinement& state() const { return state_; }
+
+  bool wants_correction() const {
+    if (ended_ || state_.iterations >= options_.max_iterations) return false;
+    if (!(state_.backward_error < infinite) || state_.backward_error == 0) return false;
+    return options_.forward || state_.backward_error > options_.target ||
+           state_.componentwise_error > options_.componentwise_target;
+  }
+
+  /// `correction` solves for the residual: takes it, or ends here.
+  void correct(std::span<const T> correction, Trial<T>& trial) {
+    ended_ = true;
+    const double size = max_norm(correction);
+    if (options_.forward && size > last_size_ / 2) return;
+    const bool settled = options_.forward && size <= unit_roundoff / 2 * max_norm<T>(x_);
+    last_size_ = size;
+    for (std::size_t i = 0; i < x_.size(); ++i) trial.x[i] = x_[i] + correction[i];
+    Refinement next = system_.residual(trial.x, trial.r);
+    // Near the last digit the errors wander: only a clear loss, or no gain at all, speaks against a step.
+    const bool lost = !(next.backward_error <= std::max(4 * state_.backward_error, 2 * unit_roundoff));
+    const bool gained =
+        next.backward_error < state_.backward_error || next.componentwise_error < state_.componentwise_error;
+    if (lost || !(gained || options_.forward)) return;
+    next.iterations = state_.iterations + 1;
+    const bool stalled =
+        next.backward_error > state_.backward_error / 2 && next.componentwise_error > state_.componentwise_error / 2;
+    std::copy(trial.x.begin(), trial.x.end(), x_.begin());
+    r_.swap(trial.r);
+    state_ = next;
+    ended_ = settled || (stalled && !options_.forward);
+  }
+
+ private:
+  System<T, Index> system_;
+  const RefineOptions& options_;
+  std::span<T> x_;
+  std::vector<T> r_;
+  Refinement state_;
+  double last_size_ = infinite;
+  bool ended_ = false;
+};
+
 }  // namespace
 
 template <class T, class Index>
 Refinement solve_refined(const SparseFactor<T>& factor, const CsrView<T, Index>& a, Transpose mode,
                          std::span<const T> b, std::span<T> x, const RefineOptions& options) {
   const FenvGuard guard;
-  System<T, Index> system(a, mode, b, x.size());
-  std::vector<T> r(b.size()), correction, better, better_r;
+  Iterate<T, Index> it(a, mode, b, x, options);
   factor.solve(mode, b, x);
-  Refinement state = system.residual(x, r);
-  double last_size = infinite;
-  for (int step = 0; step < options.max_iterations && state.backward_error < infinite; ++step) {
-    if (state.backward_error == 0) break;
-    if (!options.forward && state.backward_error <= options.target &&
-        state.componentwise_error <= options.componentwise_target)
-      break;
-    if (step == 0)
-      for (std::vector<T>* v : {&correction, &better, &better_r}) v->resize(x.size());
-    factor.solve(mode, std::span<const T>(r), std::span<T>(correction));
-    const double size = max_norm<T>(correction);
-    if (options.forward && size > last_size / 2) break;
-    const bool settled = options.forward && size <= unit_roundoff / 2 * max_norm<T>(x);
-    last_size = size;
-    for (std::size_t i = 0; i < better.size(); ++i) better[i] = x[i] + correction[i];
-    Refinement next = system.residual(better, better_r);
-    // Near the last digit the errors wander: only a clear loss, or no gain at all, speaks against a step.
-    const bool lost = !(next.backward_error <= std::max(4 * state.backward_error, 2 * unit_roundoff));
-    const bool gained =
-        next.backward_error < state.backward_error || next.componentwise_error < state.componentwise_error;
-    if (lost || !(gained || options.forward)) break;
-    next.iterations = state.iterations + 1;
-    const bool stalled =
-        next.backward_error > state.backward_error / 2 && next.componentwise_error > state.componentwise_error / 2;
-    std::copy(better.begin(), better.end(), x.begin());
-    r.swap(better_r);
-    state = next;
-    if (settled || (stalled && !options.forward)) break;
+  it.measure();
+  std::vector<T> correction;
+  Trial<T> trial;
+  while (it.wants_correction()) {
+    if (correction.empty()) correction.resize(x.size()), trial.resize(x.size());
+    factor.solve(mode, it.residual(), std::span<T>(correction));
+    it.correct(correction, trial);
   }
-  return state;
+  return it.state();
+}
+
+template <class T, class Index>
+void solve_refined(const SparseFactor<T>& factor, const CsrView<T, Index>& a, Transpose mode, std::span<const T> b,
+                   std::span<T> x, std::span<Refinement> out, const RefineOptions& options) {
+  const FenvGuard guard;
+  const auto n = static_cast<std::size_t>(factor.order());
+  if (b.size() != n * out.size() || x.size() != b.size())
+    throw ArgumentError("solve_refined: " + std::to_string(out.size()) + " right sides of length " + std::to_string(n) +
+                        " do not fit arrays of " + std::to_string(b.size()) + " and " + std::to_string(x.size()));
+  std::vector<Iterate<T, Index>> columns;
+  std::vector<Iterate<T, Index>*> open;
+  std::vector<T> corrections;
+  Trial<T> trial;
+  columns.reserve(columns_at_once);
+  for (std::size_t first = 0; first < out.size(); first += columns_at_once) {
+    const std::size_t count = std::min(columns_at_once, out.size() - first);
+    columns.clear();
+    for (std::size_t c = first; c < first + count; ++c)
+      columns.emplace_back(a, mode, b.subspan(c * n, n), x.subspan(c * n, n), options);
+    factor.solve(mode, b.subspan(first * n, count * n), x.subspan(first * n, count * n),
+                 static_cast<std::int64_t>(count));
+    for (auto& column : columns) {
+      column.measure();
+      if (column.wants_correction()) open.push_back(&column);
+    }
+    if (!open.empty()) corrections.resize(open.size() * n), trial.resize(n);
+    while (!open.empty()) {
+      const std::span<T> together = std::span(corrections).first(open.size() * n);
+      for (std::size_t i = 0; i < open.size(); ++i)
+        std::copy(open[i]->residual().begin(), open[i]->residual().end(), together.begin() + i * n);
+      factor.solve(mode, together, together, static_cast<std::int64_t>(open.size()));
+      for (std::size_t i = 0; i < open.size(); ++i) open[i]->correct(together.subspan(i * n, n), trial);
+      std::erase_if(open, [](const auto* column) { return !column->wants_correction(); });
+    }
+    for (std::size_t c = 0; c < count; ++c) out[first + c] = columns[c].state();
+  }
 }
 
 template <class T, class Index>
@@ -236,6 +311,8 @@ Refinement measure(const CsrView<T, Index>& a, Transpose mode, std::span<const T
 #define RLX_INSTANTIATE(T, I)                                                                                    \
   template Refinement solve_refined(const SparseFactor<T>&, const CsrView<T, I>&, Transpose, std::span<const T>, \
                                     std::span<T>, const RefineOptions&);                                         \
+  template void solve_refined(const SparseFactor<T>&, const CsrView<T, I>&, Transpose, std::span<const T>,       \
+                              std::span<T>, std::span<Refinement>, const RefineOptions&);                        \
   template Refinement measure(const CsrView<T, I>&, Transpose, std::span<const T>, std::span<const T>);
 RLX_INSTANTIATE(double, std::int32_t)
 RLX_INSTANTIATE(double, std::int64_t)

@@ -34,6 +34,15 @@ template <class T, class Index>
 Refinement solve_refined(const SparseFactor<T>& factor, const CsrView<T, Index>& a, Transpose mode,
                          std::span<const T> b, std::span<T> x, const RefineOptions& options = {});
 
+/// As many right sides as `out` has entries, and their solutions, one after the other; each stops for its own reasons.
+/// First solutions are asked of the factor for up to columns_at_once right sides together, and so are the corrections
+/// of those that still need one. What a library gives for one of several may differ from what it gives for it alone, by
+/// rounding.
+template <class T, class Index>
+void solve_refined(const SparseFactor<T>& factor, const CsrView<T, Index>& a, Transpose mode, std::span<const T> b,
+                   std::span<T> x, std::span<Refinement> out, const RefineOptions& options = {});
+inline constexpr std::size_t columns_at_once = 16;  ///< Bounds the workspace: about four vectors for each of them.
+
 /// The same measure of a given x; iterations is 0.
 template <class T, class Index>
 Refinement measure(const CsrView<T, Index>& a, Transpose mode, std::span<const T> b, std::span<const T> x);

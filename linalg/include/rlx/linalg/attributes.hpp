@@ -38,10 +38,12 @@ struct SparseLuAttrs {
 struct SparseSolveAttrs {
   Transpose mode = Transpose::none;
   int refine = 10;  ///< Most steps of iterative refinement; 0: none.
+  int axis = 0;     ///< 0: b is [n] or [n, k]; 1: [k, n], each right side in one piece, as the libraries want it.
   bool operator==(const SparseSolveAttrs&) const = default;
   static constexpr auto fields =
       std::tuple{Field{"mode", &SparseSolveAttrs::mode, "none, transpose or conjugate_transpose"},
-                 Field{"refine", &SparseSolveAttrs::refine, "most steps of iterative refinement, 0: none"}};
+                 Field{"refine", &SparseSolveAttrs::refine, "most steps of iterative refinement, 0: none"},
+                 Field{"axis", &SparseSolveAttrs::axis, "dimension of b and x along which a right side runs"}};
 };
 
 struct RcondAttrs {

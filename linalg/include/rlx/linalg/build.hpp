@@ -1,5 +1,5 @@
-// Builder functions of the linear-algebra operators. Matrices are n x n unless said otherwise; b is [n] or, for the
-// dense solves, [n, k]; the operands of a call have one dtype. What does not fit is a VerifyError when the graph is
+// Builder functions of the linear-algebra operators. Matrices are n x n unless said otherwise; b is [n] or [n, k], for
+// cg [n]; the operands of a call have one dtype. What does not fit is a VerifyError when the graph is
 // built; the errors named below are raised when it runs. Without librlx_suitesparse the sparse factorizations are a
 // CompileError.
 #pragma once
@@ -28,7 +28,7 @@ RLX_API Value triangular_solve(Value a, Value b, TriangularSolveAttrs attrs = {}
 /// x, like b, of A x = b: LU of a dense matrix; for a csr one a sparse LU with refinement. Singular: as for those.
 RLX_API Value solve(Value a, Value b);
 
-/// csr [m, n] and x [n] -> [m]; transposed, x [m] -> [n]. x has at least one entry.
+/// csr [m, n] and x [n] -> [m], or [n, k] -> [m, k]; transposed, x [m] -> [n]. op(a) has at least one column.
 RLX_API Value spmv(Value a, Value x, Transpose mode = Transpose::none);
 /// csr with at least one row -> [entries] of its index dtype: the row of every stored entry.
 RLX_API Value row_indices(Value a);
@@ -38,8 +38,9 @@ RLX_API Value diagonal(Value a);
 RLX_API Value sparse_lu(Value a, SparseLuAttrs attrs = {});
 /// The factorization of `a`, for which that of a matrix of its pattern saves the analysis. Errors of sparse_lu.
 RLX_API Value sparse_lu_update(Value factorization, Value a, SparseLuAttrs attrs = {});
-/// x [n] of op(A) x = b [n] with refinement; `a` is the matrix that was factored. The measures are f64 [], as those of
-/// backward_error and |b - op(A) x| / |b| in max norms, with the residual of the refinement.
+/// x, like b, of op(A) x = b with refinement; `a` is the matrix that was factored. b is [n], [n, k] or, with attrs.axis
+/// 1, [k, n]. The measures are f64 [], or [k]: those of backward_error and |b - op(A) x| / |b| in max norms, with the
+/// residual of the refinement.
 struct SparseSolution {
   Value x, backward_error, relative_residual;
 };

@@ -35,7 +35,7 @@ struct SolverOptions {
   CompileOptions compile{};                  ///< Without `donated`: what is given away is no solver's to choose.
 };
 
-/// How one solution came about and how good it is, in max norms.
+/// How a solution came about and how good it is, in max norms; of several, the worst of each number.
 struct SolveInfo {
   std::string method, provider;  ///< "lu", "umfpack"
   double backward_error = 0;     ///< |b - A x| / (|A| |x| + |b|)
@@ -79,11 +79,15 @@ class RLX_API Solver {
     update(to_host(a));
   }
 
-  /// x and b have rows() elements and may be the same memory. Any number of threads may solve at once. Throws
-  /// ArgumentError (a length, the dtype, a b that is not finite) and NumericalError; where that is for want of
-  /// convergence it says how far cg came, and x holds the last iterate.
-  SolveInfo solve(std::span<const double> b, std::span<double> x) const;
-  SolveInfo solve(std::span<const std::complex<double>> b, std::span<std::complex<double>> x) const;
+  /// `columns` right sides and solutions, one after the other (LAPACK's column-major, without gaps): x and b have
+  /// rows() times that many elements and may be the same memory. Several cost less together than one by one, and each
+  /// is refined until it is good; by rounding it may differ from what it is alone. Any number of threads may solve at
+  /// once. Throws ArgumentError (a length, the dtype, a b that is not finite) and NumericalError, which names the first
+  /// of several that fails, those before it being solved; where that is for want of convergence it says how far cg
+  /// came, and x holds the last iterate.
+  SolveInfo solve(std::span<const double> b, std::span<double> x, std::int64_t columns = 1) const;
+  SolveInfo solve(std::span<const std::complex<double>> b, std::span<std::complex<double>> x,
+                  std::int64_t columns = 1) const;
 
   SolveMethod method() const;                        ///< Never automatic.
   const std::string& reason() const;                 ///< Why this method; begins with its name.

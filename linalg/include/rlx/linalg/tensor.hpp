@@ -18,8 +18,8 @@ Csr to_csr(const CsrView<T, Index>& a) {
   return Csr(a.cols, copy(a.row_offsets), copy(a.columns), copy(a.values));
 }
 
-/// x [n] of A x = b [n], A [n, n] f64 or c128, by a sparse LU with refinement. Differentiates with respect to A and b.
-/// Singular: NumericalError; without librlx_suitesparse: CompileError.
+/// x, like b, of A x = b, A [n, n] f64 or c128, b [n] or [n, k], by one sparse LU with refinement. Differentiates with
+/// respect to A and b. Singular: NumericalError; without librlx_suitesparse: CompileError.
 RLX_API Tensor solve(const Csr& a, const Tensor& b);
 /// x, like b, of A x = b by LU; a is [n, n], b [n] or [n, k]. Singular: NumericalError from LAPACK, else infinities or
 /// NaN.
@@ -34,7 +34,7 @@ RLX_API Tensor triangular_solve(const Tensor& a, const Tensor& b, TriangularSolv
 /// [n, n] -> the lower L of A = L L^H, from A's lower triangle. Not positive definite: as in the dense solve by it.
 RLX_API Tensor cholesky(const Tensor& a);
 
-/// A [m, n] and x [n] -> [m]; transposed, x [m] -> [n]. x has at least one entry.
+/// A [m, n] and x [n] -> [m], or [n, k] -> [m, k]; transposed, x [m] -> [n]. op(A) has at least one column.
 RLX_API Tensor spmv(const Csr& a, const Tensor& x, Transpose mode = Transpose::none);
 /// A [n, n] -> [n]; 0 where no entry is stored.
 RLX_API Tensor diagonal(const Csr& a);
