@@ -1,8 +1,9 @@
-// Builder functions of the linear-algebra operators. Matrices are n x n unless said otherwise, and dense ones may have
-// leading dimensions, which all operands of a call then have: one member of a batch each. b is [n] or, for the dense
-// solves, [n, k]; the operands of a call have one dtype. What does not fit is a VerifyError when the graph is
+// Builder functions of the linear-algebra operators. Matrices are n x n unless said otherwise; b is [n] or, for the
+// dense solves, [n, k]; the operands of a call have one dtype. What does not fit is a VerifyError when the graph is
 // built; the errors named below are raised when it runs. Without librlx_suitesparse the sparse factorizations are a
 // CompileError.
+//
+// The dense operators take batches: leading dimensions, the same in all operands of a call.
 #pragma once
 #include <rlx/ir/builder.hpp>
 #include <rlx/linalg/attributes.hpp>
