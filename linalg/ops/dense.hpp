@@ -34,6 +34,17 @@ Values each_matrix(ValuesIn in, int leading, const RegionBody& one);
 Value take_rows(Value m, Value rows);
 Value put_rows(Value m, Value rows);
 
+/// Of an operator that solves with a matrix: operands, constraints, the type of x.
+template <class A>
+struct DenseSolve {
+  static constexpr Operand operands[] = {{"a", factorable}, {"b", factorable}};
+  static constexpr Constraint<A> constraints[] = {
+      {"C1", "a is [..., n, n]", [](const A&, const Signature& s) { return is_square(s, 0); }},
+      {"C2", "b is [..., n] or [..., n, k]", [](const A&, const Signature& s) { return is_right_side(s, 0, 1, true); }},
+      {"C3", "both have one dtype", [](const A&, const Signature& s) { return one_dtype(s, {0, 1}); }}};
+  static Types infer(const A&, const Signature& s) { return {tensor(s.dtype(1), s.shape(1))}; }
+};
+
 /// The node once more, the new dimension of every operand in front (unbatched ones are repeated).
 Batched batch_in_front(Builder& b, const Node& node, ValuesIn in, std::span<const int> axes, const Dim& size);
 /// Of a solve, whose right side is its last operand: where only that is batched, its members are columns of one solve.

@@ -3,22 +3,15 @@
 namespace rlx::linalg {
 
 using A = TransposeAttrs;
-constexpr Operand solve_operands[] = {{"a", factorable}, {"b", factorable}};
-constexpr Constraint<A> solve_constraints[] = {
-    {"C1", "a is [..., n, n]", [](const A&, const Signature& s) { return is_square(s, 0); }},
-    {"C2", "b is [..., n] or [..., n, k]", [](const A&, const Signature& s) { return is_right_side(s, 0, 1, true); }},
-    {"C3", "both have one dtype", [](const A&, const Signature& s) { return one_dtype(s, {0, 1}); }}};
-
-static Types solve_infer(const A&, const Signature& s) { return {tensor(s.dtype(1), s.shape(1))}; }
 
 extern const OpDef<A> solve_op{
     .name = "linalg.solve",
     .doc =
         "x of op(A) x = b by LU with partial pivoting. A singular matrix gives infinities or NaN, or a NumericalError "
-        "from a library. Derivatives solve with the same factors. Source: LAPACK xGESV",
-    .operands = solve_operands,
-    .constraints = solve_constraints,
-    .infer = solve_infer,
+        "from a library. Derivatives solve with the same factors. Source: LAPACK xGESV.",
+    .operands = DenseSolve<A>::operands,
+    .constraints = DenseSolve<A>::constraints,
+    .infer = DenseSolve<A>::infer,
     .meaning = Composite<A>{[](Builder&, const A& a, ValuesIn in) -> Values {
       return {solve_by_lu(lu(in[0]), in[0], in[1], a.mode)};
     }},

@@ -3,23 +3,16 @@
 namespace rlx::linalg {
 
 using A = NoAttributes;
-constexpr Operand solve_positive_definite_operands[] = {{"a", factorable}, {"b", factorable}};
-constexpr Constraint<A> solve_positive_definite_constraints[] = {
-    {"C1", "a is [..., n, n]", [](const A&, const Signature& s) { return is_square(s, 0); }},
-    {"C2", "b is [..., n] or [..., n, k]", [](const A&, const Signature& s) { return is_right_side(s, 0, 1, true); }},
-    {"C3", "both have one dtype", [](const A&, const Signature& s) { return one_dtype(s, {0, 1}); }}};
-
-static Types solve_positive_definite_infer(const A&, const Signature& s) { return {tensor(s.dtype(1), s.shape(1))}; }
 
 extern const OpDef<A> solve_positive_definite_op{
     .name = "linalg.solve_positive_definite",
     .doc =
         "x of A x = b by the Cholesky factorization of a Hermitian positive definite A, whose lower triangle is read. "
         "Where A is not positive definite the result holds NaN, or a library raises NumericalError. Derivatives solve "
-        "with the same factor, along Hermitian matrices. Source: LAPACK xPOSV",
-    .operands = solve_positive_definite_operands,
-    .constraints = solve_positive_definite_constraints,
-    .infer = solve_positive_definite_infer,
+        "with the same factor, along Hermitian matrices. Source: LAPACK xPOSV.",
+    .operands = DenseSolve<A>::operands,
+    .constraints = DenseSolve<A>::constraints,
+    .infer = DenseSolve<A>::infer,
     .meaning = Composite<A>{[](Builder&, const A&, ValuesIn in) -> Values {
       return {solve_by_cholesky(cholesky(in[0]), in[0], in[1])};
     }},

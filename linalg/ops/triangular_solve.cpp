@@ -3,13 +3,6 @@
 namespace rlx::linalg {
 
 using A = TriangularSolveAttrs;
-constexpr Operand triangular_operands[] = {{"a", factorable}, {"b", factorable}};
-constexpr Constraint<A> triangular_constraints[] = {
-    {"C1", "a is [..., n, n]", [](const A&, const Signature& s) { return is_square(s, 0); }},
-    {"C2", "b is [..., n] or [..., n, k]", [](const A&, const Signature& s) { return is_right_side(s, 0, 1, true); }},
-    {"C3", "both have one dtype", [](const A&, const Signature& s) { return one_dtype(s, {0, 1}); }}};
-
-static Types triangular_infer(const A&, const Signature& s) { return {tensor(s.dtype(1), s.shape(1))}; }
 
 // Substitution, a row a trip: what is not solved yet is zero in x, so the whole row may be multiplied.
 static Values substitute(const A& attrs, ValuesIn in) {
@@ -81,9 +74,9 @@ extern const OpDef<A> triangular_solve_op{
         "x of op(A) x = b for a triangular A; the other triangle is not looked at. A zero on the diagonal gives "
         "infinities "
         "or NaN, or a NumericalError from a library. Source: BLAS xTRSM.",
-    .operands = triangular_operands,
-    .constraints = triangular_constraints,
-    .infer = triangular_infer,
+    .operands = DenseSolve<A>::operands,
+    .constraints = DenseSolve<A>::constraints,
+    .infer = DenseSolve<A>::infer,
     .meaning = Composite<A>{triangular_decompose},
     .vjp = Vjp<A>{triangular_vjp},
     .jvp = triangular_jvp,

@@ -58,7 +58,7 @@ std::vector<JitOptions> paths() {
   return {{.device = "cpu"}, {.device = "cpu", .policy = Preference::force_common}, {.device = "reference"}};
 }
 // Entries are about 1 and conditions below 10, so that 1e-12 leaves thousands of roundings.
-constexpr double close = 1e-12;
+constexpr double rounding = 1e-12;
 
 // --- What a derivative is made of.
 
@@ -138,9 +138,9 @@ TEST(DenseDerivative, OfASolveIsTheAdjointSolve) {
     for (std::int64_t i = 0; i < n; ++i) {
       double product = 0;  // A^T b_bar = w
       for (std::int64_t j = 0; j < n; ++j) product += a[at(j, i)] * b_bar[static_cast<std::size_t>(j)];
-      EXPECT_NEAR(product, w[static_cast<std::size_t>(i)], close);
+      EXPECT_NEAR(product, w[static_cast<std::size_t>(i)], rounding);
       for (std::int64_t j = 0; j < n; ++j)  // A_bar = -b_bar x^T
-        EXPECT_NEAR(a_bar[at(i, j)], -b_bar[static_cast<std::size_t>(i)] * x[static_cast<std::size_t>(j)], close);
+        EXPECT_NEAR(a_bar[at(i, j)], -b_bar[static_cast<std::size_t>(i)] * x[static_cast<std::size_t>(j)], rounding);
     }
   }
 }
@@ -195,7 +195,7 @@ TEST(DenseDerivative, MatchesDifferences) {
       const auto [value, pushed] = jit(jvp(c.loss), options)(square(c.a), square(c.direction));
       EXPECT_NEAR(pushed.item(), expected, by_difference);
       const Tensor gradient = jit(grad(c.loss), options)(square(c.a));
-      EXPECT_NEAR(sum(gradient * square(c.direction)).item(), pushed.item(), close);
+      EXPECT_NEAR(sum(gradient * square(c.direction)).item(), pushed.item(), rounding);
     }
 }
 
@@ -207,7 +207,7 @@ TEST(DenseDerivative, HessianTimesVectorMatchesDifferencesOfTheGradient) {
       const auto [gradient, forward] = jit(jvp(grad(c.loss)), options)(square(c.a), square(c.direction));
       expect_near(forward, expected, by_difference);
       const auto slope = [&](const Tensor& a) { return sum(grad(c.loss)(a) * square(c.direction)); };
-      expect_near(jit(grad(slope), options)(square(c.a)), forward.to_vector<double>(), close);
+      expect_near(jit(grad(slope), options)(square(c.a)), forward.to_vector<double>(), rounding);
     }
 }
 
@@ -239,12 +239,12 @@ TEST(DenseBatch, EqualsTheLoopOverItsMembers) {
         of_b.push_back(f(member(matrices, 0), member(sides, m)));
         gradients.push_back(grad(loss)(member(matrices, m), member(sides, m)));
       }
-      expect_near(jit(vmap(f), options)(matrices, sides), joined(both), close);
-      expect_near(jit(vmap(f, {0, -1}), options)(matrices, member(sides, 0)), joined(of_a), close);
-      expect_near(jit(vmap(f, {-1, 0}), options)(member(matrices, 0), sides), joined(of_b), close);
-      expect_near(jit(vmap(grad(loss)), options)(matrices, sides), joined(gradients), close);
+      expect_near(jit(vmap(f), options)(matrices, sides), joined(both), rounding);
+      expect_near(jit(vmap(f, {0, -1}), options)(matrices, member(sides, 0)), joined(of_a), rounding);
+      expect_near(jit(vmap(f, {-1, 0}), options)(member(matrices, 0), sides), joined(of_b), rounding);
+      expect_near(jit(vmap(grad(loss)), options)(matrices, sides), joined(gradients), rounding);
       const auto all = [&](const Tensor& a, const Tensor& b) { return sum(vmap(f)(a, b) * vector(2)); };
-      expect_near(jit(grad(all), options)(matrices, sides), joined(gradients), close);
+      expect_near(jit(grad(all), options)(matrices, sides), joined(gradients), rounding);
     }
   };
   check(lu, many(general));
@@ -262,8 +262,8 @@ TEST(DenseBatch, OfCholeskyEqualsTheLoopOverItsMembers) {
       factors.push_back(cholesky(member(matrices, m)));
       gradients.push_back(grad(loss)(member(matrices, m)));
     }
-    expect_near(jit(vmap(factor), options)(matrices), joined(factors), close);
-    expect_near(jit(vmap(grad(loss)), options)(matrices), joined(gradients), close);
+    expect_near(jit(vmap(factor), options)(matrices), joined(factors), rounding);
+    expect_near(jit(vmap(grad(loss)), options)(matrices), joined(gradients), rounding);
   }
 }
 
