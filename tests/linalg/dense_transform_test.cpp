@@ -27,7 +27,8 @@ Numbers numbers(std::size_t count, double phase) {
   return v;
 }
 std::size_t at(std::int64_t i, std::int64_t j) { return static_cast<std::size_t>(i * n + j); }
-/// Of condition below 10; the largest entry of a column stands below the diagonal, so that rows are exchanged.
+/// Of condition below 10; the largest entry of each column stands in another row than its own, so that rows are
+/// exchanged.
 Numbers general(double phase) {
   Numbers a = numbers(n * n, phase);
   for (std::int64_t i = 0; i < n; ++i) a[at(i, (i + 1) % n)] += 5;
