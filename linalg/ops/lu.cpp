@@ -74,7 +74,7 @@ static Value divided_by_upper(Value m, Value factors) {
 }
 
 // P A = L U, so with M = L^-1 P dA U^-1: dL = L tril(M, -1), dU = triu(M) U (S. F. Walter, L. Lehmann, "Algorithmic
-// differentiation of linear algebra functions with application in optimum experimental design", 2010).
+// differentiation of linear algebra functions with application in optimum experimental design", arXiv:1001.1654).
 static Values lu_jvp(const JvpCall<NoAttributes>& c) {
   const Value f = c.out[0], moved = take_rows(c.tangent[0], c.out[1]);
   const Value m = divided_by_upper(triangular_solve(f, moved, {.lower = true, .unit_diagonal = true}), f);

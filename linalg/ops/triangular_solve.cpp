@@ -72,8 +72,7 @@ extern const OpDef<A> triangular_solve_op{
     .name = "linalg.triangular_solve",
     .doc =
         "x of op(A) x = b for a triangular A; the other triangle is not looked at. A zero on the diagonal gives "
-        "infinities "
-        "or NaN, or a NumericalError from a library. Source: BLAS xTRSM.",
+        "infinities or NaN, or a NumericalError from a library. Source: BLAS xTRSM.",
     .operands = DenseSolve<A>::operands,
     .constraints = DenseSolve<A>::constraints,
     .infer = DenseSolve<A>::infer,
