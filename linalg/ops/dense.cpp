@@ -56,6 +56,7 @@ Values each_matrix(ValuesIn in, int leading, const RegionBody& one) {
   Graph member("member");
   member.symbols = b.graph().symbols;
   Builder inner(member, b.registry());
+  inner.set_location(b.location());
   Values arguments, stacked;
   for (const Value& v : in) {
     TensorType t = v.tensor();
