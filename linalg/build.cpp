@@ -17,9 +17,19 @@ Value cholesky_solve(Value factor, Value b, Transpose mode) {
 Value triangular_solve(Value a, Value b, TriangularSolveAttrs attrs) {
   return b.builder->emit1("linalg.triangular_solve", {a, b}, attrs);
 }
-Value solve(Value a, Value b) {
-  if (std::holds_alternative<SparseType>(a.type())) return sparse_lu_solve(sparse_lu(a), a, b);
-  return lu_solve(lu(a), b);
+Value solve(Value a, Value b, Transpose mode) {
+  if (std::holds_alternative<SparseType>(a.type())) return sparse_lu_solve(sparse_lu(a), a, b, {mode});
+  return b.builder->emit1("linalg.solve", {a, b}, TransposeAttrs{mode});
+}
+Value solve_by_lu(const Lu& f, Value a, Value b, Transpose mode) {
+  return b.builder->emit1("linalg.solve_by_lu", {f.factors, f.rows, a, b}, TransposeAttrs{mode});
+}
+Value solve_positive_definite(Value a, Value b) {
+  if (std::holds_alternative<SparseType>(a.type())) return sparse_cholesky_solve(sparse_cholesky(a), a, b);
+  return b.builder->emit1("linalg.solve_positive_definite", {a, b});
+}
+Value solve_by_cholesky(Value factor, Value a, Value b) {
+  return b.builder->emit1("linalg.solve_by_cholesky", {factor, a, b});
 }
 
 Value spmv(Value a, Value x, Transpose mode) { return x.builder->emit1("linalg.spmv", {a, x}, TransposeAttrs{mode}); }

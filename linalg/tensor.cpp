@@ -23,10 +23,10 @@ Tensor solve(const Tensor& a, const Tensor& b) {
   return one({a, b}, [](ValuesIn v) { return solve(v[0], v[1]); });
 }
 Tensor solve_positive_definite(const Csr& a, const Tensor& b) {
-  return one({a, b}, [](ValuesIn v) { return sparse_cholesky_solve(sparse_cholesky(v[0]), v[0], v[1]); });
+  return one({a, b}, [](ValuesIn v) { return solve_positive_definite(v[0], v[1]); });
 }
 Tensor solve_positive_definite(const Tensor& a, const Tensor& b) {
-  return one({a, b}, [](ValuesIn v) { return cholesky_solve(cholesky(v[0]), v[1]); });
+  return one({a, b}, [](ValuesIn v) { return solve_positive_definite(v[0], v[1]); });
 }
 Tensor triangular_solve(const Tensor& a, const Tensor& b, TriangularSolveAttrs attrs) {
   return one({a, b}, [&](ValuesIn v) { return triangular_solve(v[0], v[1], attrs); });

@@ -1,10 +1,10 @@
-#include "linalg/ops/common.hpp"
+#include "linalg/ops/dense.hpp"
 
 namespace rlx::linalg {
 
 constexpr Operand cholesky_operands[] = {{"a", factorable}};
 constexpr Constraint<NoAttributes> cholesky_constraints[] = {
-    {"C1", "a is a square matrix", [](const NoAttributes&, const Signature& s) { return is_square(s, 0); }}};
+    {"C1", "a is [..., n, n]", [](const NoAttributes&, const Signature& s) { return is_square(s, 0); }}};
 
 static Types cholesky_infer(const NoAttributes&, const Signature& s) { return {tensor(s.dtype(0), s.shape(0))}; }
 
@@ -14,7 +14,8 @@ static Value real_part(Value x) {
 
 // Left-looking, a column a trip: column k of A less what the columns before it give, divided by the root of its
 // diagonal.
-static Values cholesky_decompose(Builder& b, const NoAttributes&, ValuesIn in) {
+static Values cholesky_of_one(ValuesIn in) {
+  Builder& b = *in[0].builder;
   const Dim n = in[0].shape()[0];
   if (n == 0) return {in[0]};
   const Values state{ops::scalar(b, DType::i64, 0), ops::full(b, in[0].dtype(), {n, n}, 0)};
@@ -49,46 +50,59 @@ static Values cholesky_decompose(Builder& b, const NoAttributes&, ValuesIn in) {
   return {out[1]};
 }
 
+static Values cholesky_decompose(Builder&, const NoAttributes&, ValuesIn in) {
+  return each_matrix(in, in[0].rank() - 2, cholesky_of_one);
+}
+
+/// The lower triangle of m, its diagonal halved.
+static Value half_triangle(Value m) {
+  const Value half = ops::full(*m.builder, m.dtype(), m.shape(), 0.5);
+  return ops::add(triangle(m, ops::Direction::gt), ops::mul(triangle(m, ops::Direction::eq), half));
+}
+/// m L^-1 or, with the other mode, m L^-H.
+static Value divided(Value m, Value l, Transpose adjoint_mode) {
+  return adjoint(triangular_solve(l, adjoint(m), {.mode = adjoint_mode}));
+}
+
 // I. Murray, "Differentiation of the Cholesky decomposition", arXiv:1602.07527: with P(M) the lower triangle of M, its
-// diagonal halved, the cotangent of A is L^-H P(L^H Lbar) L^-1. Only A's lower triangle is read; as A is Hermitian the
-// cotangent is given in that form, (S + S^H) / 2.
+// diagonal halved, dL = L P(L^-1 dA L^-H). Only A's lower triangle is read; derivatives are those along Hermitian
+// matrices, so that of a tangent the Hermitian part counts.
+static Values cholesky_jvp(const JvpCall<NoAttributes>& c) {
+  const Value l = c.out[0];
+  const Value m = divided(triangular_solve(l, hermitian(c.tangent[0])), l, Transpose::none);
+  return {ops::matmul(l, half_triangle(m))};
+}
+
+// The adjoint of that map: the Hermitian part of L^-H P(L^H Lbar) L^-1.
 static Values cholesky_vjp(const VjpCall<NoAttributes>& c) {
   if (!c.cotangent[0]) return {Value{}};
   const Value l = c.out[0];
-  const auto adjoint = [](Value m) { return ops::conj(ops::transpose(m, {1, 0})); };
-  const Value row = ops::iota(c.b, DType::i32, l.shape(), 0), column = ops::iota(c.b, DType::i32, l.shape(), 1);
-  const Value weight =
-      ops::select(ops::compare(row, column, ops::Direction::gt), ops::full(c.b, l.dtype(), l.shape(), 1),
-                  ops::select(ops::compare(row, column, ops::Direction::eq), ops::full(c.b, l.dtype(), l.shape(), 0.5),
-                              ops::full(c.b, l.dtype(), l.shape(), 0)));
-  const Value p = ops::mul(ops::matmul(adjoint(l), c.cotangent[0]), weight);
+  const Value p = half_triangle(ops::matmul(adjoint(l), c.cotangent[0]));
   const Value left = triangular_solve(l, p, {.mode = Transpose::conjugate_transpose});
-  const Value s = adjoint(triangular_solve(l, adjoint(left), {.mode = Transpose::conjugate_transpose}));
-  return {ops::mul(ops::add(s, adjoint(s)), ops::full(c.b, l.dtype(), l.shape(), 0.5))};
+  return {hermitian(divided(left, l, Transpose::conjugate_transpose))};
 }
 
 extern const OpDef<NoAttributes> cholesky_op{
     .name = "linalg.cholesky",
     .doc =
-        "The lower L of A = L L^H for a Hermitian positive definite A, whose lower triangle is read; zeros above. "
-        "Where A "
-        "is not positive definite the result holds NaN, or a library raises NumericalError. Source: LAPACK xPOTRF.",
+        "The lower L of A = L L^H for each Hermitian positive definite A, whose lower triangle is read; zeros above. "
+        "Where A is not positive definite the result holds NaN, or a library raises NumericalError. Derivatives are "
+        "along Hermitian matrices. Source: LAPACK xPOTRF.",
     .operands = cholesky_operands,
     .constraints = cholesky_constraints,
     .infer = cholesky_infer,
     .meaning = Composite<NoAttributes>{cholesky_decompose},
     .vjp = Vjp<NoAttributes>{cholesky_vjp},
-    .jvp = Derived{},
-    .batch = Never{"factor the matrices of a batch one by one"},
+    .jvp = cholesky_jvp,
+    .batch = factor_batch<NoAttributes>,
     .shard = Never{"a distributed factorization is ScaLAPACK's business"},
     .cost =
         [](const NoAttributes&, const Signature& s) {
-          const Dim n = s.tensor(0).dim(0);
-          return Cost{floordiv(n * n * n, 3), n * n * (2 * bit_width(s.dtype(0)) / 8)};
+          const Dim elements = s.tensor(0).numel();
+          return Cost{floordiv(elements * s.shape(0).back(), 3), elements * (2 * bit_width(s.dtype(0)) / 8)};
         },
     .samples = []() -> std::vector<Sample<NoAttributes>> {
-      // Finite differences move single entries, which leaves the Hermitian matrices: adjointness is checked through
-      // solves.
+      // Finite differences move single entries, which leaves the Hermitian matrices: tests/linalg moves along them.
       return {
           sample<NoAttributes>({SampleOperand(f64({5, 5}), Fill::positive_definite)}).within(1e-12).without_gradients(),
           sample<NoAttributes>({SampleOperand(f32({6, 6}), Fill::positive_definite)}).within(1e-5).without_gradients(),
@@ -96,8 +110,18 @@ extern const OpDef<NoAttributes> cholesky_op{
               .within(1e-12)
               .without_gradients(),
           sample<NoAttributes>({{f64({2, 2}), {4, 2, 2, 5}}}).expects({{2, 0, 1, 2}}).exact().without_gradients(),
+          sample<NoAttributes>({{f64({2, 2, 2}), {4, 2, 2, 5, 1, 3, 3, 13}}})
+              .expects({{2, 0, 1, 2, 1, 0, 3, 2}})
+              .exact()
+              .without_gradients(),
+          sample<NoAttributes>({SampleOperand(c128({1, 2, 3, 3}), Fill::positive_definite)})
+              .within(1e-12)
+              .without_gradients(),
           sample<NoAttributes>({f64({0, 0})}).without_gradients(),
+          sample<NoAttributes>({f64({0, 2, 2})}).without_gradients(),
           sample<NoAttributes>({f64({2, 3})}).breaking("C1"),
+          sample<NoAttributes>({f64({2, 2, 3})}).breaking("C1"),
+          sample<NoAttributes>({f64({2})}).breaking("C1"),
           sample<NoAttributes>({i32({2, 2})}).breaking("dtype")};
     }};
 

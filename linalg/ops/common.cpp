@@ -1,6 +1,7 @@
 #include "linalg/ops/common.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace rlx::linalg {
@@ -19,16 +20,20 @@ DType matrix_dtype(const Signature& s, std::size_t i) {
 
 Answer is_square(const Signature& s, std::size_t i) {
   const Shape& shape = matrix_shape(s, i);
-  if (shape.size() != 2)
+  const bool dense = std::holds_alternative<TensorType>(s.types[i]);
+  if (shape.size() < 2 || (shape.size() > 2 && !dense))
     return Answer::no("operand " + std::to_string(i) + " has rank " + std::to_string(shape.size()));
-  return s.equal(shape[0], shape[1]);
+  return s.equal(shape[shape.size() - 2], shape.back());
 }
 
 Answer is_csr(const Signature& s, std::size_t i) { return s.sparse(i).format == SparseFormat::csr; }
 
 Answer is_right_side(const Signature& s, std::size_t a, std::size_t i, bool columns) {
-  if (s.rank(i) != 1 && !(columns && s.rank(i) == 2)) return Answer::no("rank " + std::to_string(s.rank(i)));
-  return s.equal(matrix_shape(s, a)[0], s.tensor(i).dim(0));
+  Shape with_n = matrix_shape(s, a), other = s.shape(i);
+  with_n.pop_back();
+  if (columns && other.size() == with_n.size() + 1) other.pop_back();
+  if (other.size() != with_n.size()) return Answer::no("rank " + std::to_string(s.rank(i)));
+  return s.same_shape(with_n, other);
 }
 
 Answer one_dtype(const Signature& s, std::initializer_list<std::size_t> operands) {
@@ -53,7 +58,10 @@ Adjoint adjoint_of(Transpose mode, DType t) {
 
 Value applied(Value a, Transpose mode) {
   if (mode == Transpose::none) return a;
-  const Value t = ops::transpose(a, {1, 0});
+  std::vector<int> order(static_cast<std::size_t>(a.rank()));
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order.back(), order[order.size() - 2]);
+  const Value t = ops::transpose(a, order);
   return mode == Transpose::conjugate_transpose ? ops::conj(t) : t;
 }
 

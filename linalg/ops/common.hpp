@@ -13,10 +13,10 @@ namespace rlx::linalg {
 inline constexpr DTypeSet factorable{DType::f32, DType::f64, DType::c64, DType::c128};  ///< What LAPACK factors.
 inline constexpr DTypeSet sparse_factorable{DType::f64, DType::c128};                   ///< What SuiteSparse factors.
 
-/// Operand i is a square matrix (dense of rank 2, or csr).
+/// Operand i is a square matrix: [..., n, n], or csr.
 Answer is_square(const Signature& s, std::size_t i);
 Answer is_csr(const Signature& s, std::size_t i);
-/// Operand i is [n] or, with `columns`, [n, k], where n is the order of matrix operand a.
+/// Operand i is [..., n] or, with `columns`, [..., n, k] for operand a, matrices [..., n, n].
 Answer is_right_side(const Signature& s, std::size_t a, std::size_t i, bool columns);
 Answer one_dtype(const Signature& s, std::initializer_list<std::size_t> operands);
 
@@ -32,7 +32,7 @@ struct Adjoint {
 };
 Adjoint adjoint_of(Transpose mode, DType t);
 
-/// op(a) as a value.
+/// op(a) as a value, a [..., m, n].
 Value applied(Value a, Transpose mode);
 /// Element `k` of the first dimension (a row), without that dimension; `k` is an i64 scalar.
 Value row_of(Value a, Value k);

@@ -1,13 +1,13 @@
-#include "linalg/ops/common.hpp"
+#include "linalg/ops/dense.hpp"
 
 namespace rlx::linalg {
 
 constexpr Operand lu_operands[] = {{"a", factorable}};
 constexpr Constraint<NoAttributes> lu_constraints[] = {
-    {"C1", "a is a square matrix", [](const NoAttributes&, const Signature& s) { return is_square(s, 0); }}};
+    {"C1", "a is [..., n, n]", [](const NoAttributes&, const Signature& s) { return is_square(s, 0); }}};
 
 static Types lu_infer(const NoAttributes&, const Signature& s) {
-  return {tensor(s.dtype(0), s.shape(0)), i32({s.tensor(0).dim(0)})};
+  return {tensor(s.dtype(0), s.shape(0)), i32(Shape(s.shape(0).begin(), s.shape(0).end() - 1))};
 }
 
 // One step of right-looking elimination: exchange rows so that the largest entry of column k leads, divide, subtract
@@ -44,7 +44,8 @@ static Values lu_step(Value k, Value a, Value rows) {
   return {ops::add(k, ops::scalar(b, DType::i64, 1)), next, ops::take(rows, order, 0)};
 }
 
-static Values lu_decompose(Builder& b, const NoAttributes&, ValuesIn in) {
+static Values lu_of_one(ValuesIn in) {
+  Builder& b = *in[0].builder;
   const Dim n = in[0].shape()[0];
   const Value rows = ops::iota(b, DType::i32, {n}, 0);
   if (n == 0) return {in[0], rows};
@@ -57,57 +58,58 @@ static Values lu_decompose(Builder& b, const NoAttributes&, ValuesIn in) {
   return {out[1], out[2]};
 }
 
-static Value triangle(Value m, ops::Direction keep) {
-  Builder& b = *m.builder;
-  const Value row = ops::iota(b, DType::i32, m.shape(), 0), column = ops::iota(b, DType::i32, m.shape(), 1);
-  return ops::select(ops::compare(row, column, keep), m, ops::scalar(b, m.dtype(), 0));
+static Values lu_decompose(Builder&, const NoAttributes&, ValuesIn in) {
+  return each_matrix(in, in[0].rank() - 2, lu_of_one);
 }
 
-// P A = L U, so with M = L^-1 P dA U^-1: dL = L tril(M, -1), dU = triu(M) U; the adjoint of that map.
+static Value strictly_lower(Value m) { return triangle(m, ops::Direction::gt); }
+static Value upper(Value m) { return triangle(m, ops::Direction::le); }
+static Value unit_lower(Value factors) {
+  return ops::add(strictly_lower(factors),
+                  triangle(ops::full(*factors.builder, factors.dtype(), factors.shape(), 1), ops::Direction::eq));
+}
+/// m U^-1; U^-H is applied from the left to the adjoint.
+static Value divided_by_upper(Value m, Value factors) {
+  return adjoint(triangular_solve(factors, adjoint(m), {.lower = false, .mode = Transpose::conjugate_transpose}));
+}
+
+// P A = L U, so with M = L^-1 P dA U^-1: dL = L tril(M, -1), dU = triu(M) U (S. F. Walter, L. Lehmann, "Algorithmic
+// differentiation of linear algebra functions with application in optimum experimental design", arXiv:1001.1654).
+static Values lu_jvp(const JvpCall<NoAttributes>& c) {
+  const Value f = c.out[0], moved = take_rows(c.tangent[0], c.out[1]);
+  const Value m = divided_by_upper(triangular_solve(f, moved, {.lower = true, .unit_diagonal = true}), f);
+  return {ops::add(ops::matmul(unit_lower(f), strictly_lower(m)), ops::matmul(upper(m), upper(f))), Value{}};
+}
+
+// The adjoint of that map.
 static Values lu_vjp(const VjpCall<NoAttributes>& c) {
   if (!c.cotangent[0]) return {Value{}};
   const Value f = c.out[0];
-  const Dim n = f.shape()[0];
-  const Value unit = ops::convert(
-      ops::compare(ops::iota(c.b, DType::i32, {n, n}, 0), ops::iota(c.b, DType::i32, {n, n}, 1), ops::Direction::eq),
-      f.dtype());
-  const Value lower = ops::add(triangle(f, ops::Direction::gt), unit), upper = triangle(f, ops::Direction::le);
-  const auto adjoint = [](Value m) { return ops::conj(ops::transpose(m, {1, 0})); };
-  const Value left =
-      triangle(ops::matmul(adjoint(lower), triangle(c.cotangent[0], ops::Direction::gt)), ops::Direction::gt);
-  const Value right =
-      triangle(ops::matmul(triangle(c.cotangent[0], ops::Direction::le), adjoint(upper)), ops::Direction::le);
+  const Value left = strictly_lower(ops::matmul(adjoint(unit_lower(f)), strictly_lower(c.cotangent[0])));
+  const Value right = upper(ops::matmul(upper(c.cotangent[0]), adjoint(upper(f))));
   const Value solved = triangular_solve(f, ops::add(left, right),
                                         {.lower = true, .unit_diagonal = true, .mode = Transpose::conjugate_transpose});
   // Right multiplication by U^-H is a left solve with U of the adjoint.
-  const Value permuted = adjoint(triangular_solve(f, adjoint(solved), {.lower = false}));
-  const Value index = ops::reshape(c.out[1], {n, 1});
-  return {ops::scatter(ops::zeros_like(permuted), index, permuted,
-                       ops::ScatterAttrs{.update_window_dims = {1},
-                                         .inserted_window_dims = {0},
-                                         .scatter_dims_to_operand_dims = {0},
-                                         .index_vector_dim = 1})};
+  return {put_rows(adjoint(triangular_solve(f, adjoint(solved), {.lower = false})), c.out[1])};
 }
 
 extern const OpDef<NoAttributes> lu_op{
     .name = "linalg.lu",
     .doc =
-        "LU factorization with partial pivoting: A[rows] = L U, L (unit) below the diagonal of the result, U on and "
-        "above. "
-        "A singular matrix leaves a zero on U's diagonal. Source: LAPACK xGETRF.",
+        "LU factorization of each matrix with partial pivoting: A[rows] = L U, L (unit) below the diagonal of the "
+        "result, U on and above. A singular matrix leaves a zero on U's diagonal. Source: LAPACK xGETRF.",
     .operands = lu_operands,
     .constraints = lu_constraints,
     .infer = lu_infer,
     .meaning = Composite<NoAttributes>{lu_decompose},
     .vjp = Vjp<NoAttributes>{lu_vjp},
-    .jvp =
-        Never{"forward mode through a pivoted factorization: differentiate linalg.lu_solve's caller by reverse mode"},
-    .batch = Never{"factor the matrices of a batch one by one"},
+    .jvp = lu_jvp,
+    .batch = factor_batch<NoAttributes>,
     .shard = Never{"a distributed factorization is ScaLAPACK's business"},
     .cost =
         [](const NoAttributes&, const Signature& s) {
-          const Dim n = s.tensor(0).dim(0);
-          return Cost{floordiv(n * n * n * 2, 3), n * n * (2 * bit_width(s.dtype(0)) / 8)};
+          const Dim elements = s.tensor(0).numel();
+          return Cost{floordiv(elements * s.shape(0).back() * 2, 3), elements * (2 * bit_width(s.dtype(0)) / 8)};
         },
     .samples = []() -> std::vector<Sample<NoAttributes>> {
       return {sample<NoAttributes>({SampleOperand(f64({5, 5}), Fill::well_conditioned)}).within(1e-12),
@@ -119,8 +121,16 @@ extern const OpDef<NoAttributes> lu_op{
                   .exact()
                   .without_gradients(),
               sample<NoAttributes>({f64({1, 1})}),
+              sample<NoAttributes>({SampleOperand(f64({2, 3, 3}), Fill::well_conditioned)}).within(1e-12),
+              sample<NoAttributes>({SampleOperand(c128({1, 2, 2, 2}), Fill::well_conditioned)}).within(1e-12),
+              sample<NoAttributes>({{f64({2, 2, 2}), {1, 2, 4, 6, 2, 1, 1, 1}}})
+                  .expects({{4, 6, 0.25, 0.5, 2, 1, 0.5, 0.5}, {1, 0, 0, 1}})
+                  .exact(),
               sample<NoAttributes>({f64({0, 0})}).without_gradients(),
+              sample<NoAttributes>({f64({0, 2, 2})}).without_gradients(),
               sample<NoAttributes>({f64({2, 3})}).breaking("C1"),
+              sample<NoAttributes>({f64({2, 2, 3})}).breaking("C1"),
+              sample<NoAttributes>({f64({2})}).breaking("C1"),
               sample<NoAttributes>({i32({2, 2})}).breaking("dtype")};
     }};
 

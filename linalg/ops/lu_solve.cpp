@@ -1,29 +1,26 @@
-#include "linalg/ops/common.hpp"
+#include "linalg/ops/dense.hpp"
 
 namespace rlx::linalg {
 
 using A = TransposeAttrs;
 constexpr Operand lu_solve_operands[] = {{"factors", factorable}, {"rows", DTypeSet{DType::i32}}, {"b", factorable}};
 constexpr Constraint<A> lu_solve_constraints[] = {
-    {"C1", "factors is a square matrix", [](const A&, const Signature& s) { return is_square(s, 0); }},
-    {"C2", "rows is [n]", [](const A&, const Signature& s) { return is_right_side(s, 0, 1, false); }},
-    {"C3", "b is [n] or [n, k]", [](const A&, const Signature& s) { return is_right_side(s, 0, 2, true); }},
+    {"C1", "factors is [..., n, n]", [](const A&, const Signature& s) { return is_square(s, 0); }},
+    {"C2", "rows is [..., n]", [](const A&, const Signature& s) { return is_right_side(s, 0, 1, false); }},
+    {"C3", "b is [..., n] or [..., n, k]", [](const A&, const Signature& s) { return is_right_side(s, 0, 2, true); }},
     {"C4", "factors and b have one dtype", [](const A&, const Signature& s) { return one_dtype(s, {0, 2}); }}};
 
 static Types lu_solve_infer(const A&, const Signature& s) { return {tensor(s.dtype(2), s.shape(2))}; }
 
 // A[rows] = L U. Transposed: U^T y = b, L^T z = y, and x[rows] = z.
-static Values lu_solve_decompose(Builder& b, const A& a, ValuesIn in) {
+static Values lu_solve_decompose(Builder&, const A& a, ValuesIn in) {
   const Value f = in[0], rows = in[1];
-  if (f.shape()[0] == 0) return {in[2]};
+  if (f.shape().back() == 0) return {in[2]};
   const TriangularSolveAttrs lower{.lower = true, .unit_diagonal = true, .mode = a.mode},
       upper{.lower = false, .mode = a.mode};
   if (a.mode == Transpose::none)
-    return {triangular_solve(f, triangular_solve(f, ops::take(in[2], rows, 0), lower), upper)};
-  const Value z = triangular_solve(f, triangular_solve(f, in[2], upper), lower);
-  const Dim n = f.shape()[0];
-  const Values pair{rows, ops::iota(b, DType::i32, {n}, 0)};
-  return {ops::take(z, ops::sort(pair, {.axis = 0, .keys = 1})[1], 0)};
+    return {triangular_solve(f, triangular_solve(f, take_rows(in[2], rows), lower), upper)};
+  return {put_rows(triangular_solve(f, triangular_solve(f, in[2], upper), lower), rows)};
 }
 
 extern const OpDef<A> lu_solve_op{
@@ -37,11 +34,11 @@ extern const OpDef<A> lu_solve_op{
     .meaning = Composite<A>{lu_solve_decompose},
     .vjp = Derived{},
     .jvp = Derived{},
-    .batch = Never{"solve with the matrices of a batch one by one"},
+    .batch = solve_batch<A>,
     .shard = Never{"a distributed solve is ScaLAPACK's business"},
     .cost =
         [](const A&, const Signature& s) {
-          const Dim n = s.tensor(0).dim(0);
+          const Dim n = s.shape(0).back();
           return Cost{n * s.tensor(2).numel() * 2,
                       (s.tensor(0).numel() + s.tensor(2).numel() * 2) * (bit_width(s.dtype(0)) / 8)};
         },
@@ -53,10 +50,18 @@ extern const OpDef<A> lu_solve_op{
               sample<A>({z, rows3, c128({3})}, {Transpose::conjugate_transpose}).within(1e-12),
               // [[1, 2], [4, 6]] x = (3, 10) has x = (1, 1).
               sample<A>({{f64({2, 2}), {4, 6, 0.25, 0.5}}, {i32({2}), {1, 0}}, {f64({2}), {3, 10}}}).expects({{1, 1}}),
+              sample<A>({SampleOperand(f64({2, 3, 3}), Fill::well_conditioned),
+                         SampleOperand(i32({2, 3}), Fill::permutation), f64({2, 3, 2})})
+                  .within(1e-12),
+              sample<A>({SampleOperand(c128({2, 3, 3}), Fill::well_conditioned),
+                         SampleOperand(i32({2, 3}), Fill::permutation), c128({2, 3})},
+                        {Transpose::transpose})
+                  .within(1e-12),
               sample<A>({f64({0, 0}), i32({0}), f64({0})}).without_gradients(),
               sample<A>({f64({2, 3}), i32({2}), f64({2})}).breaking("C1"),
               sample<A>({f64({2, 2}), i32({3}), f64({2})}).breaking("C2"),
               sample<A>({f64({2, 2}), i32({2}), f64({3})}).breaking("C3"),
+              sample<A>({f64({3, 2, 2}), i32({2}), f64({3, 2})}).breaking("C2"),
               sample<A>({f64({2, 2}), i32({2}), f32({2})}).breaking("C4")};
     }};
 

@@ -1,18 +1,12 @@
-#include "linalg/ops/common.hpp"
+#include "linalg/ops/dense.hpp"
 
 namespace rlx::linalg {
 
 using A = TriangularSolveAttrs;
-constexpr Operand triangular_operands[] = {{"a", factorable}, {"b", factorable}};
-constexpr Constraint<A> triangular_constraints[] = {
-    {"C1", "a is a square matrix", [](const A&, const Signature& s) { return is_square(s, 0); }},
-    {"C2", "b is [n] or [n, k]", [](const A&, const Signature& s) { return is_right_side(s, 0, 1, true); }},
-    {"C3", "both have one dtype", [](const A&, const Signature& s) { return one_dtype(s, {0, 1}); }}};
-
-static Types triangular_infer(const A&, const Signature& s) { return {tensor(s.dtype(1), s.shape(1))}; }
 
 // Substitution, a row a trip: what is not solved yet is zero in x, so the whole row may be multiplied.
-static Values triangular_decompose(Builder& b, const A& attrs, ValuesIn in) {
+static Values substitute(const A& attrs, ValuesIn in) {
+  Builder& b = *in[0].builder;
   const Dim n = in[0].shape()[0];
   if (n == 0) return {in[1]};
   const bool vector = in[1].rank() == 1;
@@ -43,59 +37,53 @@ static Values triangular_decompose(Builder& b, const A& attrs, ValuesIn in) {
   return {vector ? ops::reshape(out[1], {n}) : out[1]};
 }
 
-static Value outer(Value w, Value x) {
-  const auto matrix = [](Value v) { return v.rank() == 1 ? ops::reshape(v, {v.shape()[0], 1}) : v; };
-  return ops::neg(ops::matmul(matrix(w), ops::transpose(ops::conj(matrix(x)), {1, 0})));
+static Values triangular_decompose(Builder&, const A& attrs, ValuesIn in) {
+  return each_matrix(in, in[0].rank() - 2, [&](ValuesIn one) { return substitute(attrs, one); });
+}
+
+/// What the solve reads of a matrix.
+static Value read(Value m, const A& attrs) {
+  if (attrs.unit_diagonal) return triangle(m, attrs.lower ? ops::Direction::gt : ops::Direction::lt);
+  return triangle(m, attrs.lower ? ops::Direction::ge : ops::Direction::le);
+}
+static A with_mode(A attrs, Transpose mode) {
+  attrs.mode = mode;
+  return attrs;
 }
 
 // Only the triangle that was read has a cotangent.
 static Values triangular_vjp(const VjpCall<A>& c) {
   Values out(2);
   if (!c.cotangent[0]) return out;
-  const Adjoint adjoint = adjoint_of(c.attrs.mode, c.in[1].dtype());
-  A attrs = c.attrs;
-  attrs.mode = adjoint.mode;
-  const Value right = adjoint.conjugate ? ops::conj(c.cotangent[0]) : c.cotangent[0];
-  Value w = triangular_solve(c.in[0], right, attrs);
-  if (adjoint.conjugate) w = ops::conj(w);
+  const Value w = adjoint_solve(c.attrs.mode, c.cotangent[0], [&](Value right, Transpose mode) {
+    return triangular_solve(c.in[0], right, with_mode(c.attrs, mode));
+  });
   if (c.wanted[1]) out[1] = w;
-  if (!c.wanted[0]) return out;
-  Value full;
-  switch (c.attrs.mode) {
-    case Transpose::none:
-      full = outer(w, c.out[0]);
-      break;
-    case Transpose::transpose:
-      full = ops::transpose(outer(w, c.out[0]), {1, 0});
-      break;
-    case Transpose::conjugate_transpose:
-      full = ops::conj(ops::transpose(outer(w, c.out[0]), {1, 0}));
-      break;
-  }
-  const Value row = ops::iota(c.b, DType::i32, full.shape(), 0), column = ops::iota(c.b, DType::i32, full.shape(), 1);
-  const ops::Direction keep = c.attrs.unit_diagonal ? (c.attrs.lower ? ops::Direction::gt : ops::Direction::lt)
-                                                    : (c.attrs.lower ? ops::Direction::ge : ops::Direction::le);
-  out[0] = ops::select(ops::compare(row, column, keep), full, ops::scalar(c.b, full.dtype(), 0));
+  if (c.wanted[0]) out[0] = read(matrix_cotangent(c.in[0], c.attrs.mode, w, c.out[0]), c.attrs);
   return out;
+}
+
+static Values triangular_jvp(const JvpCall<A>& c) {
+  const Value moved = c.tangent[0] ? read(c.tangent[0], c.attrs) : Value{};
+  return {triangular_solve(c.in[0], tangent_right_side(c.attrs.mode, moved, c.tangent[1], c.out[0]), c.attrs)};
 }
 
 extern const OpDef<A> triangular_solve_op{
     .name = "linalg.triangular_solve",
     .doc =
         "x of op(A) x = b for a triangular A; the other triangle is not looked at. A zero on the diagonal gives "
-        "infinities "
-        "or NaN, or a NumericalError from a library. Source: BLAS xTRSM.",
-    .operands = triangular_operands,
-    .constraints = triangular_constraints,
-    .infer = triangular_infer,
+        "infinities or NaN, or a NumericalError from a library. Source: BLAS xTRSM.",
+    .operands = DenseSolve<A>::operands,
+    .constraints = DenseSolve<A>::constraints,
+    .infer = DenseSolve<A>::infer,
     .meaning = Composite<A>{triangular_decompose},
     .vjp = Vjp<A>{triangular_vjp},
-    .jvp = Derived{},
-    .batch = Never{"solve with the matrices of a batch one by one"},
+    .jvp = triangular_jvp,
+    .batch = solve_batch<A>,
     .shard = Never{"a distributed solve is ScaLAPACK's business"},
     .cost =
         [](const A&, const Signature& s) {
-          const Dim n = s.tensor(0).dim(0);
+          const Dim n = s.shape(0).back();
           return Cost{n * s.tensor(1).numel(),
                       (s.tensor(0).numel() + s.tensor(1).numel() * 2) * (bit_width(s.dtype(0)) / 8)};
         },
@@ -109,9 +97,15 @@ extern const OpDef<A> triangular_solve_op{
               sample<A>({z, c128({3})}, {.mode = Transpose::conjugate_transpose}).within(1e-12),
               sample<A>({z, c128({3, 2})}, {.lower = false, .mode = Transpose::transpose}).within(1e-12),
               sample<A>({{f64({2, 2}), {2, 9, 1, 4}}, {f64({2}), {2, 9}}}).expects({{1, 2}}).exact(),
+              sample<A>({SampleOperand(f64({2, 3, 3}), Fill::lower_triangular), f64({2, 3})}).within(1e-12),
+              sample<A>({SampleOperand(c128({1, 2, 3, 3}), Fill::lower_triangular), c128({1, 2, 3, 2})},
+                        {.mode = Transpose::conjugate_transpose})
+                  .within(1e-12),
               sample<A>({f64({0, 0}), f64({0, 2})}).without_gradients(),
+              sample<A>({f64({0, 2, 2}), f64({0, 2})}).without_gradients(),
               sample<A>({f64({2, 3}), f64({2})}).breaking("C1"),
               sample<A>({f64({2, 2}), f64({3})}).breaking("C2"),
+              sample<A>({f64({3, 2, 2}), f64({2, 2})}).breaking("C2"),
               sample<A>({f64({2, 2}), f32({2})}).breaking("C3")};
     }};
 

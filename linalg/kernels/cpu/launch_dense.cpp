@@ -16,13 +16,39 @@ namespace rlx::linalg {
 namespace {
 
 DType element(const LaunchCall& c) { return c.in[0].type.dtype; }
-std::int64_t order(const LaunchCall& c) { return c.in[0].type.shape[0].constant(); }
-std::int64_t columns(const BufferView& b) { return b.type.rank() == 2 ? b.type.shape[1].constant() : 1; }
+std::int64_t order(const LaunchCall& c) { return c.in[0].type.shape.back().constant(); }
+/// Of the right side in operand `i`, beside the matrices of operand 0.
+std::int64_t columns(const LaunchCall& c, std::size_t i) {
+  const TensorType& b = c.in[i].type;
+  return b.rank() == c.in[0].type.rank() ? b.shape.back().constant() : 1;
+}
 
-void refuse_zero(const LaunchCall& c, std::int64_t info, const char* what) {
-  if (info == 0) return;
+/// How many matrices there are, and what belongs to the one at `index`.
+struct Batch {
+  std::int64_t size = 1, index = 0;
+  template <class T>
+  std::span<T> of(std::span<T> all) const {
+    const std::size_t each = all.size() / static_cast<std::size_t>(size);
+    return all.subspan(static_cast<std::size_t>(index) * each, each);
+  }
+};
+/// `one` for each matrix of operand 0, leading dimensions being those of a batch.
+template <class F>
+void each_matrix(const LaunchCall& c, F one) {
+  Batch batch;
+  const Shape& shape = c.in[0].type.shape;
+  for (std::size_t d = 0; d + 2 < shape.size(); ++d) batch.size *= shape[d].constant();
+  for (; batch.index < batch.size; ++batch.index) one(batch);
+}
+
+[[noreturn]] void refuse(const LaunchCall& c, const Batch& batch, std::int64_t info, const std::string& why) {
+  const std::string which = batch.size == 1 ? "" : "matrix " + std::to_string(batch.index) + " of the batch: ";
   const std::string op(c.instance.op->name());
-  throw NumericalError(op, info, op + ": the matrix is singular: " + what + " " + std::to_string(info) + " is zero");
+  throw NumericalError(op, info, op + ": " + which + why);
+}
+void refuse_zero(const LaunchCall& c, const Batch& batch, std::int64_t info, const char* what) {
+  if (info)
+    refuse(c, batch, info, std::string("the matrix is singular: ") + what + " " + std::to_string(info) + " is zero");
 }
 
 // The operator's `rows` say where each row of L U came from; LAPACK's pivots are exchanges. The exchanges that lead
@@ -53,35 +79,43 @@ void launch_lu(const LaunchCall& c) {
     const std::int64_t n = order(c);
     std::vector<std::int32_t> pivots(static_cast<std::size_t>(n));
     std::vector<std::int64_t> rows(static_cast<std::size_t>(n));
-    lu<T>(n, n, input<T>(c, 0), output<T>(c, 0), pivots);  // A zero pivot is part of the result.
-    pivots_to_rows(pivots, rows);
-    std::copy(rows.begin(), rows.end(), output<std::int32_t>(c, 1).begin());
+    each_matrix(c, [&](const Batch& batch) {
+      // A zero pivot is part of the result.
+      lu<T>(n, n, batch.of(input<T>(c, 0)), batch.of(output<T>(c, 0)), pivots);
+      pivots_to_rows(pivots, rows);
+      std::copy(rows.begin(), rows.end(), batch.of(output<std::int32_t>(c, 1)).begin());
+    });
   });
 }
 
 void launch_lu_solve(const LaunchCall& c) {
+  const Transpose mode = c.instance.attrs->as<TransposeAttrs>().mode;
   for_element(element(c), [&]<class T>() {
-    const auto pivots = exchanges(input<std::int32_t>(c, 1));
-    refuse_zero(c,
-                lu_solve<T>(order(c), columns(c.in[2]), input<T>(c, 0), pivots,
-                            c.instance.attrs->as<TransposeAttrs>().mode, input<T>(c, 2), output<T>(c, 0)),
-                "entry of U's diagonal");
+    each_matrix(c, [&](const Batch& batch) {
+      const auto pivots = exchanges(batch.of(input<std::int32_t>(c, 1)));
+      const std::int64_t info = lu_solve<T>(order(c), columns(c, 2), batch.of(input<T>(c, 0)), pivots, mode,
+                                            batch.of(input<T>(c, 2)), batch.of(output<T>(c, 0)));
+      refuse_zero(c, batch, info, "entry of U's diagonal");
+    });
   });
 }
 
 void launch_cholesky(const LaunchCall& c) {
   for_element(element(c), [&]<class T>() {
-    const std::int64_t info = cholesky<T>(order(c), input<T>(c, 0), output<T>(c, 0));
-    if (info)
-      throw NumericalError("linalg.cholesky", info,
-                           "linalg.cholesky: the leading minor of order " + std::to_string(info) + " is not positive");
+    each_matrix(c, [&](const Batch& batch) {
+      const std::int64_t info = cholesky<T>(order(c), batch.of(input<T>(c, 0)), batch.of(output<T>(c, 0)));
+      if (info) refuse(c, batch, info, "the leading minor of order " + std::to_string(info) + " is not positive");
+    });
   });
 }
 
 void launch_cholesky_solve(const LaunchCall& c) {
+  const Transpose mode = c.instance.attrs->as<TransposeAttrs>().mode;
   for_element(element(c), [&]<class T>() {
-    cholesky_solve<T>(order(c), columns(c.in[1]), input<T>(c, 0), c.instance.attrs->as<TransposeAttrs>().mode,
-                      input<T>(c, 1), output<T>(c, 0));
+    each_matrix(c, [&](const Batch& batch) {
+      cholesky_solve<T>(order(c), columns(c, 1), batch.of(input<T>(c, 0)), mode, batch.of(input<T>(c, 1)),
+                        batch.of(output<T>(c, 0)));
+    });
   });
 }
 
@@ -89,9 +123,11 @@ void launch_triangular_solve(const LaunchCall& c) {
   const auto& a = c.instance.attrs->as<TriangularSolveAttrs>();
   const TriangularSolve what{Side::left, a.lower ? Triangle::lower : Triangle::upper, a.mode, a.unit_diagonal};
   for_element(element(c), [&]<class T>() {
-    refuse_zero(c,
-                triangular_solve<T>(what, order(c), columns(c.in[1]), input<T>(c, 0), input<T>(c, 1), output<T>(c, 0)),
-                "diagonal entry");
+    each_matrix(c, [&](const Batch& batch) {
+      const std::int64_t info = triangular_solve<T>(what, order(c), columns(c, 1), batch.of(input<T>(c, 0)),
+                                                    batch.of(input<T>(c, 1)), batch.of(output<T>(c, 0)));
+      refuse_zero(c, batch, info, "diagonal entry");
+    });
   });
 }
 

@@ -2,6 +2,8 @@
 // cg [n]; the operands of a call have one dtype. What does not fit is a VerifyError when the graph is
 // built; the errors named below are raised when it runs. Without librlx_suitesparse the sparse factorizations are a
 // CompileError.
+//
+// The dense operators take batches: leading dimensions, the same in all operands of a call.
 #pragma once
 #include <rlx/ir/builder.hpp>
 #include <rlx/linalg/attributes.hpp>
@@ -25,8 +27,17 @@ RLX_API Value cholesky(Value a);
 RLX_API Value cholesky_solve(Value factor, Value b, Transpose mode = Transpose::none);
 /// x, like b, of op(A) x = b for a triangle of a [n, n]. A zero on its diagonal: as in lu_solve.
 RLX_API Value triangular_solve(Value a, Value b, TriangularSolveAttrs attrs = {});
-/// x, like b, of A x = b: LU of a dense matrix; for a csr one a sparse LU with refinement. Singular: as for those.
-RLX_API Value solve(Value a, Value b);
+/// x, like b, of op(A) x = b: LU of a dense matrix; for a csr one a sparse LU with refinement. Singular: as for those.
+/// Differentiates with respect to A and b by solves with the same factors.
+RLX_API Value solve(Value a, Value b, Transpose mode = Transpose::none);
+/// The dense solve with the factors that lu gave for this `a`, which are constants to derivatives: what differentiates
+/// is `a`.
+RLX_API Value solve_by_lu(const Lu& f, Value a, Value b, Transpose mode = Transpose::none);
+/// x, like b, of A x = b by Cholesky, dense or sparse, of A's lower triangle; derivatives of a dense A are along
+/// Hermitian matrices. Not positive definite: as for those.
+RLX_API Value solve_positive_definite(Value a, Value b);
+/// The dense one with the factor that cholesky gave for this `a`, as solve_by_lu.
+RLX_API Value solve_by_cholesky(Value factor, Value a, Value b);
 
 /// csr [m, n] and x [n] -> [m], or [n, k] -> [m, k]; transposed, x [m] -> [n]. op(a) has at least one column.
 RLX_API Value spmv(Value a, Value x, Transpose mode = Transpose::none);
