@@ -55,7 +55,7 @@ TEST(Commands, BytesOfAFileAreQuantizedNumbers) {
   // Elements 0 and 8 are low digits of bytes 2 and 10, elements 16 and 24 their high ones.
   for (const char* device : {"reference", "cpu"})
     EXPECT_EQ(rlx({"run", folder / "g.rlx", "x=" + (folder / "x.npy"), "--device", device}).out,
-              "y: f32[4] = [-6, 2, -1, -1]\n")
+              "y: f32[4] = [-6.0,2.0,-1.0,-1.0]\n")
         << device;
   const std::string manual = rlx({"ops", "dequantize"}).out;
   EXPECT_NE(manual.find("\n    q4_0: 32 elements in 18 bytes: f16 d"), std::string::npos) << manual;
