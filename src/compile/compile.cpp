@@ -94,6 +94,7 @@ Program compile_program(const Graph& hir, const Registry& registry, const Target
   verify(mir, Level::mir, target.storage);
   Program p{std::move(mir), Graph(hir.name), {}, 0, std::move(bounded.sizes)};
   if (!target.interprets()) {
+    compile::check_byte_sizes(p.mir);
     compile::Lowered lowered = compile::lower(p.mir, registry, target, records, options, report);
     p.lir = std::move(lowered.program);
     const auto check = [&](const std::optional<compile::MemoryPlan>& plan) {

@@ -1,6 +1,7 @@
 #include "compile/plan_memory.hpp"
 
 #include <rlx/compile/lir.hpp>
+#include <rlx/ir/error.hpp>
 
 #include <algorithm>
 #include <climits>
@@ -29,6 +30,10 @@ class Planner {
     std::stable_sort(order.begin(), order.end(), [](const Live* a, const Live* b) {
       return a->bytes != b->bytes ? a->bytes > b->bytes : a->first < b->first;
     });
+    std::int64_t sum = 0;  // Of all, as if they shared nothing: no offset is beyond it.
+    for (const Live* l : order)
+      if (__builtin_add_overflow(sum, l->bytes, &sum))
+        throw MemoryError("the program's buffers", UINT64_MAX, static_cast<std::uint64_t>(target_.max_slab_bytes));
     std::int64_t total = 0;
     std::vector<const Live*> placed;
     for (Live* l : order) {

@@ -1,6 +1,7 @@
 #include "compile/slab_limits.hpp"
 
 #include "compile/lir/effects.hpp"
+#include "compile/lower/lower.hpp"
 #include "compile/refuse.hpp"
 
 #include <rlx/compile/lir.hpp>
@@ -92,6 +93,19 @@ class SlabLimits {
 };
 
 }  // namespace
+
+void check_byte_sizes(const Graph& mir) {
+  const auto check = [](const TensorType& t) {
+    constexpr std::int64_t most = INT64_MAX - (1 << 20);  // Less than what rounding up may add.
+    if (t.numel().constant() > most / bit_width(t.dtype))
+      throw MemoryError("a value of type " + to_string(Type(t)), UINT64_MAX, most / 8);
+  };
+  for (std::size_t v = 0; v < mir.value_count(); ++v) {
+    const Type& t = mir.type(static_cast<ValueId>(v));
+    if (const auto* x = std::get_if<TensorType>(&t)) check(*x);
+    else if (const auto* s = std::get_if<SparseType>(&t)) std::ranges::for_each(sparse_parts(*s), check);
+  }
+}
 
 void check_slab_limits(const Graph& lir, const Target& target, std::int64_t arena_bytes, const DispatchReport& report) {
   SlabLimits(lir, target, report).run(arena_bytes);

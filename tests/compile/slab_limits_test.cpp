@@ -1,6 +1,7 @@
 // Programs that bind more than a target lets them.
 #include "compile/slab_limits.hpp"
 
+#include "compile/plan_memory.hpp"
 #include "lir_program.hpp"
 
 #include <rlx/compile/compile.hpp>
@@ -86,6 +87,37 @@ TEST(SlabLimits, CompiledProgramsAreHeldToThem) {
     EXPECT_NE(std::string(e.what()).find("binds 3 slabs, and made_up takes 2 in one dispatch"), std::string::npos)
         << e.what();
   }
+}
+
+// 2^58 - 1 elements fit 64 bits and so do their bytes, but not their bits.
+TEST(ByteSizes, ValuesBeyond64BitsAreRefused) {
+  const auto compile = [](const Type& t) {
+    Graph g("g");
+    Builder b(g, testing_kernels::registry());
+    b.output(b.emit1("neg", {b.input(t, "x")}), "y");
+    return compile_program(g, testing_kernels::registry(), {.device = "made_up"}, {});
+  };
+  EXPECT_THROW(compile(f64({(std::int64_t{1} << 58) - 1})), MemoryError);
+  EXPECT_THROW(compile(TensorType{DType::i8, {std::int64_t{1} << 60}}), MemoryError);
+  const Program p = compile(f64({std::int64_t{1} << 56}));
+  ASSERT_EQ(p.report.steps.size(), 1u);
+  EXPECT_EQ(p.report.steps[0].bytes, 0x1p60);  // 2^59 read, as many written.
+}
+
+// Each of them fits, all of them do not: 17 times 2^59 bytes.
+TEST(ByteSizes, OffsetsBeyond64BitsAreRefused) {
+  const auto plan = [](int buffers) {
+    LirProgram p;
+    Value last = p.input(16);
+    for (int i = 0; i < buffers; ++i) {
+      const Value t = p.buffer(std::int64_t{1} << 57);
+      p.kernel({last}, {t});
+      last = t;
+    }
+    return compile::plan_memory(p.g, p.target);
+  };
+  EXPECT_EQ(plan(15), std::int64_t{1} << 60);  // Two at a time.
+  EXPECT_THROW(plan(17), MemoryError);
 }
 
 }  // namespace
