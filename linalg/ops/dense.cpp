@@ -47,6 +47,17 @@ Value tangent_right_side(Transpose mode, Value a_tangent, Value b_tangent, Value
   return b_tangent ? ops::sub(b_tangent, moved) : ops::neg(moved);
 }
 
+/// Results of a batch of no member, which have no element: a gather under vmap takes one of each dimension at least.
+static Values without_members(Builder& b, const Shape& batch, ValuesIn of_one) {
+  Values out;
+  for (const Value& v : of_one) {
+    Shape shape = batch;
+    shape.insert(shape.end(), v.shape().begin(), v.shape().end());
+    out.push_back(ops::full(b, v.dtype(), shape, 0));
+  }
+  return out;
+}
+
 Values each_matrix(ValuesIn in, int leading, const RegionBody& one) {
   if (leading == 0) return one(in);
   Builder& b = *in[0].builder;
@@ -66,6 +77,7 @@ Values each_matrix(ValuesIn in, int leading, const RegionBody& one) {
     stacked.push_back(ops::reshape(v, t.shape));
   }
   const Values results = one(arguments);
+  if (count == 0) return without_members(b, batch, results);
   for (std::size_t i = 0; i < results.size(); ++i) inner.output(results[i], "y" + std::to_string(i));
   transform::VmapOptions options;
   options.size = count;

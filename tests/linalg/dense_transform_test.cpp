@@ -124,6 +124,15 @@ TEST(DenseBatch, OfRightSidesAloneIsOneSolveWithColumns) {
   }
 }
 
+TEST(DenseSolve, IsNativeWhereItMustBe) {
+  const JitOptions native{.device = "cpu", .policy = Preference::force_native};
+  const auto general_solve = [](const Tensor& a) { return solve(a, vector(1)); };
+  const auto definite_solve = [](const Tensor& a) { return solve_positive_definite(a, vector(1)); };
+  const Tensor a = square(positive_definite(0.3));
+  const Numbers x = jit(general_solve, native)(a).to_vector<double>();
+  expect_near(jit(definite_solve, native)(a), x, rounding);
+}
+
 // --- Values of derivatives.
 
 TEST(DenseDerivative, OfASolveIsTheAdjointSolve) {

@@ -4,6 +4,7 @@
 #include <rlx/ir/error.hpp>
 #include <rlx/ir/op.hpp>
 #include <rlx/linalg/attributes.hpp>
+#include <rlx/linalg/build.hpp>
 
 #include "dense_lapack.hpp"
 #include "launch.hpp"
@@ -130,5 +131,16 @@ void launch_triangular_solve(const LaunchCall& c) {
     });
   });
 }
+
+Values expand_solve(Builder&, const Instance& i, ValuesIn in) {
+  return {lu_solve(lu(in[0]), in[1], i.attrs->as<TransposeAttrs>().mode)};
+}
+Values expand_solve_by_lu(Builder&, const Instance& i, ValuesIn in) {
+  return {lu_solve({in[0], in[1]}, in[3], i.attrs->as<TransposeAttrs>().mode)};
+}
+Values expand_solve_positive_definite(Builder&, const Instance&, ValuesIn in) {
+  return {cholesky_solve(cholesky(in[0]), in[1])};
+}
+Values expand_solve_by_cholesky(Builder&, const Instance&, ValuesIn in) { return {cholesky_solve(in[0], in[2])}; }
 
 }  // namespace rlx::linalg

@@ -45,8 +45,9 @@ KernelRecord on_blas(KernelRecord r) {
   r.deterministic = false;
   return r;
 }
-KernelRecord lapack(std::string_view name, std::string_view op, Launch launch) {
-  return on_blas({.name = name, .op = op, .provider = "library:LAPACK", .action = launch, .where = here});
+template <class Action>  // Launch or Expand
+KernelRecord lapack(std::string_view name, std::string_view op, Action* action) {
+  return on_blas({.name = name, .op = op, .provider = "library:LAPACK", .action = action, .where = here});
 }
 
 Plugin suitesparse_plugin() {
@@ -62,6 +63,10 @@ std::span<const KernelRecord> records() {
       lapack("cpu.potrf", "linalg.cholesky", launch_cholesky),
       lapack("cpu.potrs", "linalg.cholesky_solve", launch_cholesky_solve),
       lapack("cpu.trsm", "linalg.triangular_solve", launch_triangular_solve),
+      lapack("cpu.gesv", "linalg.solve", expand_solve),
+      lapack("cpu.getrs_of_a", "linalg.solve_by_lu", expand_solve_by_lu),
+      lapack("cpu.posv", "linalg.solve_positive_definite", expand_solve_positive_definite),
+      lapack("cpu.potrs_of_a", "linalg.solve_by_cholesky", expand_solve_by_cholesky),
       on_blas(suitesparse("cpu.sparse_lu", "linalg.sparse_lu", lu, launch_sparse_lu, may_be_umfpack)),
       on_blas(
           suitesparse("cpu.sparse_lu_update", "linalg.sparse_lu_update", lu, launch_sparse_lu_update, may_be_umfpack)),
