@@ -191,9 +191,8 @@ struct TrainOptions {
               {},
               "how Gaussians come and go: adaptive (clone, split, prune; Kerbl 2023), mcmc (relocate, add, noise; "
               "Kheradmand 2024) or fixed"}},
-      Option{"start",
-             &TrainOptions::start,
-             {"--start", {}, "Gaussians begin at the points of the capture, or at random: points, random"}},
+      Option{
+          "start", &TrainOptions::start, {"--start", {}, "Gaussians begin at the points of the capture, or at random"}},
       Option{"random_points",
              &TrainOptions::random_points,
              {"--random-points", OptionRange::at_least(1), "Gaussians of a random start", OptionUse::random_start}},
