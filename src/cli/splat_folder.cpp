@@ -34,6 +34,7 @@ fs::path place_of(const std::string& target, std::error_code& failed) {
 
 void refuse_foreign_entries(const std::string& folder, std::initializer_list<std::string_view> own,
                             const std::string& what) {
+  if (folder.empty()) throw ArgumentError("the name of the folder to write to is empty");
   std::error_code failed;
   const fs::file_status there = fs::status(folder, failed);
   if (there.type() == fs::file_type::not_found) return;
@@ -82,7 +83,6 @@ fs::path PendingFolder::make_beside(const char* suffix) const {
 
 PendingFolder::PendingFolder(const std::string& target) : target_(target) {
   std::error_code failed;
-  if (target.empty()) fail("cannot create", std::make_error_code(std::errc::invalid_argument));
   place_ = place_of(target, failed);
   if (!failed) fs::create_directories(place_.parent_path(), failed);
   if (failed) fail("cannot create", failed);

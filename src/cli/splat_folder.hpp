@@ -11,8 +11,8 @@
 namespace rlx::cli {
 
 /// Throws ArgumentError - "FOLDER holds ENTRY `what`: expected a folder that is new or empty" - where the folder has an
-/// entry that is none of `own`, nor the unfinished part of one that a killed run left, and FormatError where it is no
-/// folder or cannot be read. A folder that is not there is as good as an empty one.
+/// entry that is none of `own`, nor the unfinished part of one that a killed run left, or no name, and FormatError
+/// where it is no folder or cannot be read. A folder that is not there is as good as an empty one.
 void refuse_foreign_entries(const std::string& folder, std::initializer_list<std::string_view> own,
                             const std::string& what);
 

@@ -259,7 +259,8 @@ TEST(SplatCapture, MakesAColmapFolder) {
   put(folder / "file", "");
   expect_refusal({"splat", "capture", "--random", "3", "-o", folder / "file"}, 1, "FormatError", "Not a directory");
   expect_refusal({"splat", "capture", "--random", "3", "-o", folder / "file/below"}, 1, "FormatError", "cannot create");
-  expect_refusal({"splat", "capture", "--random", "3", "-o", ""}, 1, "FormatError", "cannot create");
+  expect_refusal({"splat", "capture", "--random", "3", "-o", ""}, 1, "ArgumentError",
+                 "the folder to write to is empty");
 }
 
 /// Names in a folder, with those of the folders in it, in order.

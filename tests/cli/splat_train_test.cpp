@@ -159,6 +159,7 @@ TEST(SplatTrain, Refusals) {
     EXPECT_NE(o.err.find(what), std::string::npos) << o.err;
   };
   refused({"splat", "train", folder / "none", "-o", folder / "x"}, 1, "names no cameras: expected");
+  refused({"splat", "train", folder / "none", "-o", ""}, 1, "the folder to write to is empty");
   refused(train(folder, "x", {"--densify", "often"}), 2, "--densify");
   refused(train(folder, "x", {"--start", "often"}), 2, "{points,random}");
   refused(train(folder, "x", {"--resume", "--restart"}), 2, "exclude each other");

@@ -147,13 +147,15 @@ struct McmcOptions {
   double noise = 5e5;
 
   static constexpr auto fields = std::tuple{
-      Option{"growth", &McmcOptions::growth, {"--growth", OptionRange::at_least(1), "of the number, each time"}},
+      Option{"growth",
+             &McmcOptions::growth,
+             {"--growth", OptionRange::at_least(1), "times the number of Gaussians, each time, up to --most"}},
       Option{"least_opacity",
              &McmcOptions::least_opacity,
              {"--dead-opacity", OptionRange::between(0, 0.5), "what is not above is dead, and moved"}},
       Option{"noise",
              &McmcOptions::noise,
-             {"--noise", OptionRange::at_least(0), "that means wander by, times their rate"}}};
+             {"--noise", OptionRange::at_least(0), "by which means wander, times their rate"}}};
 };
 
 struct TrainOptions {
@@ -189,9 +191,8 @@ struct TrainOptions {
               {},
               "how Gaussians come and go: adaptive (clone, split, prune; Kerbl 2023), mcmc (relocate, add, noise; "
               "Kheradmand 2024) or fixed"}},
-      Option{"start",
-             &TrainOptions::start,
-             {"--start", {}, "Gaussians begin at the points of the capture, or at random: points, random"}},
+      Option{
+          "start", &TrainOptions::start, {"--start", {}, "Gaussians begin at the points of the capture, or at random"}},
       Option{"random_points",
              &TrainOptions::random_points,
              {"--random-points", OptionRange::at_least(1), "Gaussians of a random start", OptionUse::random_start}},
@@ -234,11 +235,11 @@ struct TrainOptions {
              {"--refine-every", OptionRange::at_least(1), "steps between densifications", OptionUse::densification}},
       Option{"refine_from",
              &TrainOptions::refine_from,
-             {"--refine-from", OptionRange::at_least(0), "steps before the first", OptionUse::densification}},
+             {"--refine-from", OptionRange::at_least(0), "steps before the first of them", OptionUse::densification}},
       Option{"refine_until",
              &TrainOptions::refine_until,
              {.flag = "--refine-until",
-              .doc = "step before which the last is (default: half of all; mcmc five of six)",
+              .doc = "step before which the last of them is (default: half of all; mcmc five of six)",
               .use = OptionUse::densification,
               .automatic = true}},
       Option{"adaptive", &TrainOptions::adaptive, {.doc = "Densification adaptive", .use = OptionUse::adaptive}},
