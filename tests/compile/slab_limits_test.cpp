@@ -99,7 +99,7 @@ TEST(ByteSizes, ValuesBeyond64BitsAreRefused) {
   };
   EXPECT_THROW(compile(f64({(std::int64_t{1} << 58) - 1})), MemoryError);
   EXPECT_THROW(compile(TensorType{DType::i8, {std::int64_t{1} << 60}}), MemoryError);
-  const Program p = compile(f64({std::int64_t{1} << 56}));
+  const rlx::Program p = compile(f64({std::int64_t{1} << 56}));
   ASSERT_EQ(p.report.steps.size(), 1u);
   EXPECT_EQ(p.report.steps[0].bytes, 0x1p60);  // 2^59 read, as many written.
 }
