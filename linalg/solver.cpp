@@ -141,6 +141,8 @@ class Solver::Impl {
 
   template <class T>
   SolveInfo solve(std::span<const T> b, std::span<T> x, std::int64_t columns) const {
+    if (!device_->computes())
+      throw ArgumentError("solver: the device " + device_->target().device + " runs nothing, so it has no solution");
     const std::int64_t n = state_.a.type.shape[0].constant();
     if (state_.a.type.dtype != dtype_of<T>)
       throw ArgumentError("solver: b is " + std::string(name(dtype_of<T>)) + ", the matrix " +

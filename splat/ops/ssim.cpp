@@ -59,7 +59,16 @@ extern const OpDef<A> ssim_op{
     .shard = ssim_shard,
     .cost =
         [](const A& a, const Signature& s) {
-          return cost_of(s, ssim_infer(a, s), s.tensor(0).numel() * (5 * 4 * ssim_window + 20));
+          // Five fields along the rows and then along the columns, of which padding `valid` leaves fewer.
+          Shape image = s.shape(0);
+          const std::int64_t less = a.padding == Padding::valid ? 2 * ssim_reach : 0;
+          const std::size_t rank = image.size();
+          image[rank - 2] = image[rank - 2] - less;
+          const Dim along_rows = element_count(image);
+          image[rank - 3] = image[rank - 3] - less;
+          const Dim along_columns = element_count(image);
+          return cost_of(s, ssim_infer(a, s),
+                         (along_rows + along_columns) * (5 * 2 * ssim_window) + along_columns * 20);
         },
     .samples = []() -> std::vector<Sample<A>> {
       const auto image = [](DType t, Shape shape) {

@@ -137,7 +137,6 @@ int Solve::run() {
     if (*output == matrix || std::filesystem::equivalent(*output, matrix, ignored))
       throw ArgumentError("the solution would replace the matrix, " + matrix);
   }
-  warn_of_idle_device(o.device);
   const auto start = std::chrono::steady_clock::now();
   auto progress = std::make_unique<Progress>();
   progress->stage("reading " + matrix);

@@ -75,8 +75,7 @@ bool Chooser::native(const Instance& i, Preference want, Choice& c) const {
   for (const KernelRecord& r : records_) {
     if (r.op.value != i.op->name()) continue;
     any = true;
-    // An Extern has no other form, so force-common, which asks for what the common path gives, leaves it its record.
-    if (want == Preference::force_common && i.op->meaning() != Meaning::extern_) {
+    if (want == Preference::force_common) {
       c.refusals.push_back({"native", std::string(r.name.value) + ": policy force-common", std::string(r.where)});
       continue;
     }

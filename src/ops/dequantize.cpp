@@ -242,7 +242,7 @@ extern const OpDef<DTypeAttrs> dequantize_op{
     .jvp = zero_jvp<DTypeAttrs>,
     .batch = dequantizing::batch,
     .shard = dequantizing::shard,
-    .cost = cost_moving<dequantizing::infer, 2, DTypeAttrs>,
+    .cost = cost_moving<dequantizing::infer, 8, DTypeAttrs>,
     .samples = dequantizing::samples};
 
 }  // namespace rlx::ops

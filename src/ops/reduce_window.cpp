@@ -198,24 +198,27 @@ extern const OpDef<ReduceWindowAttrs> reduce_window_op{
     .samples = []() -> std::vector<Sample<ReduceWindowAttrs>> {
       using W = ReduceWindowAttrs;
       const SampleOperand apart{f64({5, 6}), Fill::distinct}, line{f32({4}), {1, 2, 4, 8}};
-      return {sample<W>({f64({5, 6})}, W{Combine::add, {2, 3}, {2, 1}, {1, 2}, {1, 0}, {0, 1}}),
-              sample<W>({apart}, W{Combine::max, {2, 2}, {2, 2}, {}, {}, {}}),
-              sample<W>({apart}, W{Combine::min, {3, 2}, {1, 2}, {1, 3}, {1, 0}, {1, 1}}),
-              sample<W>({f64({4})}, W{Combine::mul, {2}, {}, {}, {}, {}}),
-              sample<W>({f64({5, 4})}, W{Combine::mul, {2, 3}, {2, 1}, {1, 1}, {1, 0}, {0, 2}}),
-              sample<W>({{f64({4}), {0, 2, 0, 3}}}, W{Combine::mul, {3}, {}, {}, {}, {}}).expects({{0, 0}}),
-              sample<W>({line}, W{Combine::add, {2}, {}, {}, {1}, {}}).expects({{1, 3, 6, 12}}).exact(),
-              sample<W>({line}, W{Combine::mul, {2}, {2}, {}, {}, {}}).expects({{2, 32}}).exact(),
-              sample<W>({line}, W{Combine::max, {2}, {}, {2}, {}, {}}).expects({{4, 8}}).exact(),
-              sample<W>({line}, W{Combine::min, {3}, {2}, {}, {2}, {}}).expects({{1, 1}}).exact(),
-              sample<W>({f64({1})}, W{Combine::add, {1}, {}, {}, {}, {}}),
-              sample<W>({f64({0})}, W{Combine::add, {2}, {}, {}, {1}, {1}}),
-              sample<W>({f64({0, 3})}, W{Combine::max, {1, 2}, {}, {}, {1, 0}, {}}).without_gradients(),
-              sample<W>({f32({3})}, W{Combine::add, {1, 1}, {}, {}, {}, {}}).breaking("C1"),
-              sample<W>({f32({3})}, W{Combine::add, {1}, {0}, {}, {}, {}}).breaking("C2"),
-              sample<W>({f32({3})}, W{Combine::add, {3}, {}, {2}, {}, {}}).breaking("C3"),
-              sample<W>({f32({3})}, W{Combine::set, {1}, {}, {}, {}, {}}).breaking("C4"),
-              sample<W>({c64({3})}, W{Combine::max, {1}, {}, {}, {}, {}}).breaking("C4")};
+      return {
+          sample<W>({f64({5, 6})}, W{Combine::add, {2, 3}, {2, 1}, {1, 2}, {1, 0}, {0, 1}}),
+          sample<W>({apart}, W{Combine::max, {2, 2}, {2, 2}, {}, {}, {}}),
+          sample<W>({apart}, W{Combine::min, {3, 2}, {1, 2}, {1, 3}, {1, 0}, {1, 1}}),
+          sample<W>({f64({4})}, W{Combine::mul, {2}, {}, {}, {}, {}}),
+          sample<W>({f64({5, 4})}, W{Combine::mul, {2, 3}, {2, 1}, {1, 1}, {1, 0}, {0, 2}}),
+          sample<W>({{f64({4}), {0, 2, 0, 3}}}, W{Combine::mul, {3}, {}, {}, {}, {}}).expects({{0, 0}}),
+          sample<W>({line}, W{Combine::add, {2}, {}, {}, {1}, {}}).expects({{1, 3, 6, 12}}).exact(),
+          sample<W>({line}, W{Combine::mul, {2}, {2}, {}, {}, {}}).expects({{2, 32}}).exact(),
+          sample<W>({line}, W{Combine::max, {2}, {}, {2}, {}, {}}).expects({{4, 8}}).exact(),
+          sample<W>({line}, W{Combine::min, {3}, {2}, {}, {2}, {}}).expects({{1, 1}}).exact(),
+          sample<W>({{boolean({4}), {1, 1, 0, 0}}}, W{Combine::min, {2}, {}, {}, {}, {}}).expects({{1, 0, 0}}).exact(),
+          sample<W>({{boolean({4}), {0, 0, 1, 0}}}, W{Combine::max, {2}, {}, {}, {}, {}}).expects({{0, 1, 1}}).exact(),
+          sample<W>({f64({1})}, W{Combine::add, {1}, {}, {}, {}, {}}),
+          sample<W>({f64({0})}, W{Combine::add, {2}, {}, {}, {1}, {1}}),
+          sample<W>({f64({0, 3})}, W{Combine::max, {1, 2}, {}, {}, {1, 0}, {}}).without_gradients(),
+          sample<W>({f32({3})}, W{Combine::add, {1, 1}, {}, {}, {}, {}}).breaking("C1"),
+          sample<W>({f32({3})}, W{Combine::add, {1}, {0}, {}, {}, {}}).breaking("C2"),
+          sample<W>({f32({3})}, W{Combine::add, {3}, {}, {2}, {}, {}}).breaking("C3"),
+          sample<W>({f32({3})}, W{Combine::set, {1}, {}, {}, {}, {}}).breaking("C4"),
+          sample<W>({c64({3})}, W{Combine::max, {1}, {}, {}, {}, {}}).breaking("C4")};
     }};
 
 }  // namespace rlx::ops

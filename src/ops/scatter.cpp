@@ -245,6 +245,12 @@ extern const OpDef<ScatterAttrs> scatter_op{
           sample<ScatterAttrs>({literal, twice, five}, line(Combine::max)).expects({{1, 5, 3}}).exact(),
           sample<ScatterAttrs>({literal, twice, five}, line(Combine::min)).expects({{1, -7, 3}}).exact(),
           sample<ScatterAttrs>({literal, twice, five}, line(Combine::mul)).expects({{1, -70, 3}}).exact(),
+          sample<ScatterAttrs>({{boolean({3}), {1, 1, 0}}, twice, {boolean({2}), {0, 1}}}, line(Combine::min))
+              .expects({{1, 0, 0}})
+              .exact(),
+          sample<ScatterAttrs>({{boolean({3}), {0, 0, 1}}, twice, {boolean({2}), {0, 1}}}, line(Combine::max))
+              .expects({{0, 1, 1}})
+              .exact(),
           sample<ScatterAttrs>({literal, {i32({2}), {3, -1}}, five}, line(Combine::add)).expects({{1, 2, 3}}).exact(),
           sample<ScatterAttrs>({literal, {i32({1}), {2}}, five}, window).expects({{1, 2, 8}}).exact(),
           sample<ScatterAttrs>({f64({2, 3}), {i32({2, 1}), {2, 0}}, f64({2})}, paired),

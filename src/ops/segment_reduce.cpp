@@ -159,6 +159,12 @@ extern const OpDef<SegmentReduceAttrs> segment_reduce_op{
               sample<S>({{tensor(DType::i8, {2}), {3, 2}}, {i32({3}), {0, 0, 2}}}, {Combine::min})
                   .expects({{127, 2}})
                   .exact(),
+              sample<S>({{boolean({4}), {1, 0, 1, 1}}, {i32({4}), {0, 2, 4, 4}}}, {Combine::min})
+                  .expects({{0, 1, 1}})
+                  .exact(),
+              sample<S>({{boolean({4}), {0, 1, 0, 0}}, {i32({4}), {0, 2, 4, 4}}}, {Combine::max})
+                  .expects({{1, 0, 0}})
+                  .exact(),
               sample<S>({f64({0}), {i32({2}), {0, 0}}}),
               sample<S>({f64({3}), {i32({1}), {0}}}),
               sample<S>({f32({}), i32({2})}).breaking("C1"),

@@ -120,6 +120,17 @@ TEST(ConformanceToys, WrongShard) {
   EXPECT_EQ(failed_kinds(checked(lists)), Kinds{"shard"});
 }
 
+TEST(ConformanceToys, WrongCost) {
+  static const OpDef<A> def = [] {
+    auto d = toy("toy.cost");
+    d.cost = [](const A&, const Signature&) { return Cost{Dim(1000000), Dim(1)}; };
+    return d;
+  }();
+  const Kinds failed = failed_kinds(checked(def));
+  EXPECT_FALSE(failed.empty());
+  for (const std::string& kind : failed) EXPECT_EQ(kind, "cost");
+}
+
 TEST(ConformanceToys, WrongLiteral) {
   static const OpDef<A> def = [] {
     auto d = toy("toy.literal");

@@ -146,6 +146,8 @@ TEST(Solver, ChoosesCgWhereTheDeviceHasNoCholesky) {
   EXPECT_EQ(solver.reason(),
             "cg: symmetric with a positive diagonal, but without a sparse Cholesky here (no record of null for "
             "linalg.sparse_cholesky_solve)");
+  std::vector<double> x(400), ones(400, 1);
+  expect_throw<ArgumentError>([&] { solver.solve(ones, x); }, "the device null runs nothing");
   // Of a method that was asked for, and of a matrix that cg is not for, the refusal is the error.
   expect_throw<CompileError>([&] { Solver(grid(20).view(), {.method = SolveMethod::cholesky, .device = "null"}); },
                              "no record of null");

@@ -34,7 +34,7 @@ void lower_reduce_window(Lowering& l, const Node& n) {
                                      shape[d]);
           return element_count(shape) == 0 ? identity : inside.choose(k.load(n.operands[0], from), identity);
         },
-        combine_op(a.kind), terms);
+        combine_op(a.kind, t), terms);
     k.store(0, e.index().linear(k.position, out_shape), sum);
   });
 }

@@ -58,14 +58,15 @@ Value emit_reduction(Elements& e, const Index& lower, const Index& upper, Value 
       [&](ValuesIn a) { return Values{e.builder().emit1(combine, {a[0], a[1]})}; }, extent)[0];
 }
 
-std::string_view combine_op(ops::Combine kind) {
+std::string_view combine_op(ops::Combine kind, DType t) {
+  const bool logical = t == DType::boolean;
   switch (kind) {
     case ops::Combine::add:
       return "add";
     case ops::Combine::min:
-      return "min";
+      return logical ? "and" : "min";
     case ops::Combine::max:
-      return "max";
+      return logical ? "or" : "max";
     case ops::Combine::mul:
       return "mul";
     case ops::Combine::set:

@@ -37,6 +37,7 @@ Value emit_reduction(Elements& e, const Index& lower, const Index& upper, Value 
 
 /// The neutral element of a combination as a scalar of type `t` ("set" has none).
 Value identity_of(Elements& e, ops::Combine kind, DType t);
-std::string_view combine_op(ops::Combine kind);
+/// The operator that combines two of type `t`.
+std::string_view combine_op(ops::Combine kind, DType t);
 
 }  // namespace rlx::compile

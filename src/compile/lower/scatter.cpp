@@ -85,7 +85,7 @@ void lower_scatter(Lowering& l, const Node& n) {
       const Index at = e.index().linear(to, shape);
       const auto write = [&] {
         const Value old = a.kind == ops::Combine::set ? Value{} : e.load(k.writes[0], at);
-        k.store(0, at, old ? b.emit1(combine_op(a.kind), {old, x}) : x);
+        k.store(0, at, old ? b.emit1(combine_op(a.kind, x.dtype()), {old, x}) : x);
       };
       if (!inside) {
         write();

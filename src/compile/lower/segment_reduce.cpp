@@ -21,14 +21,15 @@ Value segment_reduce_element(Elements& e, const Node& n, const Coordinates& c) {
     return e.index().clamped(offset, entries + 1);
   };
   const Index lower = bound(c[0]), upper = bound(c[0] + Index(1));
+  const DType t = e.mir().tensor_type(n.operands[0]).dtype;
   return emit_reduction(
-      e, lower, upper, identity_of(e, a.kind, e.mir().tensor_type(n.operands[0]).dtype),
+      e, lower, upper, identity_of(e, a.kind, t),
       [&](const Index& i) {
         Coordinates from = c;
         from[0] = i;
         return e.at(n.operands[0], from);
       },
-      combine_op(a.kind), entries);
+      combine_op(a.kind, t), entries);
 }
 
 }  // namespace rlx::compile
