@@ -195,6 +195,7 @@ const emit_source::Dialect opencl_c{
     .kernel = "__kernel __attribute__((reqd_work_group_size({x}, {y}, {z}))) void {n}({a}) {",
     // Buffers may overlap (slabs, in-place updates): no restrict. The offset is in bytes.
     .parameter = "__global uchar* b{k}, ulong o{k}",
+    .size_parameter = "long {v}",
     .check_parameter = "__global uint* rlx_checks",
     .bind = "__global {M}* {p} = (__global {M}*)(b{k} + o{k});",
     .group_index = {"get_group_id(0)", "get_group_id(1)", "get_group_id(2)"},

@@ -60,6 +60,8 @@ std::string DispatchReport::to_table() const {
                      r.provider, r.lowering, r.location.to_string()});
   std::string out = graph + " on " + device + " (" + policy + "): " + counted(rows.size(), "node") + ", " +
                     counted(steps.size(), "step") + ", arena " + counted(arena_bytes, "byte") + "\n";
+  for (const auto& [symbol, value] : planned_for)
+    out += "  planned for " + symbol + " = " + std::to_string(value) + "\n";
   out += aligned<7>(nodes, [this](std::size_t line) {
     std::string notes;
     if (line > 0)
@@ -86,7 +88,9 @@ std::string DispatchReport::to_json() const {
          {"device", device},
          {"policy", policy},
          {"unresolved", unresolved()},
-         {"arena_bytes", arena_bytes}};
+         {"arena_bytes", arena_bytes},
+         {"planned_for", json::object()}};
+  for (const auto& [symbol, value] : planned_for) j["planned_for"][symbol] = value;
   j["nodes"] = json::array();
   for (const ReportRow& r : rows) {
     json refusals = json::array();

@@ -66,7 +66,7 @@ void BodyPrinter::node(const Node& n) {
   if (op == "lir.reduce") return reduce(n);
   if (op == "lir.if_then") return branch(n);
   if (op == "lir.check") return check(n);
-  if (op == "lir.local") return;
+  if (op == "lir.local" || op == "lir.size") return;  // Declared and named before.
   if (op == "lir.barrier") {
     if (!team_ || dialect_.barrier.empty()) refuse(dialect_, n, "barrier outside the team policy");
     return statement(std::string(dialect_.barrier));

@@ -66,6 +66,7 @@ struct Dialect {
   std::string_view kernel;    ///< {n} name, {a} parameters, {x} {y} {z} threads of a group.
   std::string_view kernel_end = "}";
   std::string_view parameter;             ///< {k} number of the buffer, {M} its memory type.
+  std::string_view size_parameter;        ///< {v} name of a 64-bit number that each launch hands over.
   std::string_view check_parameter = "";  ///< Added to a kernel that contains checks. Empty: checks are refused.
   std::string_view bind = "";             ///< Statement that makes pointer {p} of buffer {k}; {M} as above.
   std::array<std::string_view, 3> group_index{}, thread_index{}, global_index{};

@@ -43,13 +43,27 @@ EmittedKernel emit_kernel(const Graph& g, const Dialect& dialect, NodeId id, std
   for (std::size_t i = 0; i < space.names.size(); ++i) body.name_index(arguments[i], space.names[i]);
   for (std::size_t i = 0; i < n.operands.size(); ++i)
     body.name_buffer(arguments[space.names.size() + i], "p" + std::to_string(i));
+  EmittedKernel kernel{"k_" + attrs.name, id, n.operands.size(), space.geometry, {}, false};
+  const auto hand_over = [&](std::int64_t value, std::string_view name) {
+    if (dialect.size_parameter.empty()) refuse(dialect, n, "way to hand a number over at a launch");
+    if (!parameters.parameters.empty()) parameters.parameters += ", ";
+    expand_to(parameters.parameters, dialect.size_parameter, {{'v', name}});
+    kernel.sizes.push_back(value);
+  };
+  if (space.limit) hand_over(*space.limit, limit_name);
+  int next = 1;
+  for (NodeId size : lir::sizes(g, n)) {
+    const std::string name = "s" + std::to_string(next++);
+    hand_over(g.node(size).attrs.as<lir::SizeAttrs>().value, name);
+    body.name_index(g.node(size).results[0], name);
+  }
   body.region(n.regions[0]);
 
   if (body.has_checks()) {
     if (!parameters.parameters.empty()) parameters.parameters += ", ";
     parameters.parameters += dialect.check_parameter;
   }
-  EmittedKernel kernel{"k_" + attrs.name, id, n.operands.size(), space.geometry, body.has_checks()};
+  kernel.checks = body.has_checks();
   expand_to(out, dialect.kernel,
             {{'n', kernel.name},
              {'a', parameters.parameters},

@@ -18,7 +18,7 @@ void lower_associative_scan(Lowering& l, const Node& n) {
   if (element_count(shape) == 0) return;
   l.kernel(n, others, n.operands, results, [&](KernelBody& k) {
     Elements& e = k.elements;
-    Values operands{e.index().number(0), e.index().number(extent)};
+    Values operands{e.index().number(0), e.index().number(Extent::of(shape, static_cast<std::size_t>(a.axis)))};
     for (std::size_t i = 0; i < count; ++i) operands.push_back(k.load(n.operands[count + i], {}));
     const RegionBody trip = [&](ValuesIn args) -> Values {
       Elements::Scope scope(e);

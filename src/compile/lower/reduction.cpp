@@ -22,6 +22,7 @@ ReductionSpace reduction_space(const Graph& mir, const Node& reduce) {
     s.contiguous = s.contiguous && (r || !inside || s.shape[d] == 1);
     if (s.shape[d] > 1) s.columns = !r;
   }
+  s.counts = !s.reduced_axes.empty() && s.reduced_axes[0] == 0;
   s.rows = element_count(s.kept);
   s.terms = element_count(s.reduced);
   const std::int64_t chunks = (s.terms + ReductionSpace::chunk - 1) / ReductionSpace::chunk;

@@ -17,8 +17,11 @@ struct ReductionSpace {
   std::int64_t chunks = 1;  ///< More than 1: a row is cut into this many parallel pieces, the last one may be short.
   bool contiguous = true;   ///< A row is one run of memory.
   bool columns = false;     ///< Rows lie side by side: neighbours in memory are terms of different ones.
+  bool counts = false;      ///< Terms are as many as there are things: the leading dimension is reduced.
   static constexpr std::int64_t chunk = 16384;  ///< Terms of a piece: long enough to hide a task's cost.
 
+  Extent extent_of_terms() const { return counts ? Extent::leading(terms) : Extent(terms); }
+  Extent extent_of_chunks() const { return {chunks, counts}; }
   /// Coordinates in `shape` of term `i` of the row at `row`.
   Coordinates at(Elements& e, const Coordinates& row, const Index& i) const;
 };

@@ -70,12 +70,12 @@ class RowsLowering {
   void body(KernelBody& k, const std::map<ValueId, std::size_t>& number) const {
     IndexEmitter& index = k.elements.index();
     Coordinates row = k.position;
-    Index lower = 0, upper = space_.terms;
+    Index lower = 0, upper;
     if (space_.chunks > 1) {
       row.erase(row.begin() + chunk_dimension());
       lower = chunk_of(k) * ReductionSpace::chunk;
       upper = Index::of(end_of_chunk(k), space_.terms + 1);
-    }
+    } else upper = index.end(space_.extent_of_terms());
     for (const Pass& p : k_.passes) {
       const Values reduced = traverse(k, p, row, lower, upper, number);
       std::size_t next = 0;
@@ -103,7 +103,7 @@ class RowsLowering {
   Value end_of_chunk(KernelBody& k) const {
     IndexEmitter& index = k.elements.index();
     const Index end = chunk_of(k) * ReductionSpace::chunk + Index(ReductionSpace::chunk);
-    return k.b.emit1("min", {index.emit(end), index.number(space_.terms)});
+    return k.b.emit1("min", {index.emit(end), index.number(space_.extent_of_terms())});
   }
 
   // Whether teams of threads can share a chunk: only of reductions, and where local memory holds what they have.
@@ -251,9 +251,10 @@ class RowsLowering {
         for (const Value& part : k.reads) terms.push_back(k.elements.load(part, at));
         return terms;
       };
+      const Index chunks = k.elements.index().end(space_.extent_of_chunks());
       const Values out = emit_reduction(
-          k.elements, 0, space_.chunks, this->identities(k, p), term,
-          [&](ValuesIn both) { return combine(k, p, both); }, space_.chunks);
+          k.elements, 0, chunks, this->identities(k, p), term, [&](ValuesIn both) { return combine(k, p, both); },
+          space_.chunks);
       const Index at = k.elements.index().linear(k.position, space_.kept);
       for (std::size_t i = 0; i < out.size(); ++i) k.store(i, at, out[i]);
     };

@@ -8,7 +8,7 @@ namespace rlx::compile {
 
 Value segment_reduce_element(Elements& e, const Node& n, const Coordinates& c) {
   const auto& a = n.attrs.as<ops::SegmentReduceAttrs>();
-  const std::int64_t entries = e.shape(n.operands[0])[0];
+  const Extent entries = Extent::leading(e.shape(n.operands[0])[0]);
   Builder& b = e.builder();
   // Offsets are limited to the entries there are, as gather limits its indices.
   const auto bound = [&](const Index& i) {
@@ -29,7 +29,7 @@ Value segment_reduce_element(Elements& e, const Node& n, const Coordinates& c) {
         from[0] = i;
         return e.at(n.operands[0], from);
       },
-      combine_op(a.kind, t), entries);
+      combine_op(a.kind, t), entries.value);
 }
 
 }  // namespace rlx::compile

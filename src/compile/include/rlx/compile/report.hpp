@@ -63,6 +63,8 @@ struct DispatchReport {
   std::vector<StepRow> steps;
   std::vector<DonationRow> donations{};  ///< The arrays of donated inputs, in order.
   std::int64_t arena_bytes = 0;
+  /// Of a graph with symbols: the values that steps and bytes are said for. Others have plans of their own.
+  Bindings planned_for{};
 
   std::size_t unresolved() const;
   /// A note of row `origin` (-1: none), which has each text once.
@@ -70,7 +72,7 @@ struct DispatchReport {
   RLX_API std::string to_table() const;
   /// {"graph", "device", "policy", "nodes": [{"value", "region", "op", "path", "provider", "lowering", ...}],
   /// "unresolved": n, "steps": [{"name", "kind", "provider", "operations", "flops", "bytes"}], "donations": [{"input",
-  /// "result", "bytes", "why"}], ...}. A node whose location is known has "file" and "line"; what is absent is null.
+  /// "result", "bytes", "why"}], "planned_for": {"n": 1024}, ...}. A node whose location is known has "file" and "line"; what is absent is null.
   RLX_API std::string to_json() const;
 };
 
