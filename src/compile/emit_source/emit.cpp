@@ -4,6 +4,7 @@
 #include "compile/emit_source/expand.hpp"
 #include "compile/emit_source/geometry.hpp"
 #include "compile/emit_source/helpers.hpp"
+#include "compile/emit_source/words.hpp"
 
 #include <rlx/ir/op.hpp>
 
@@ -20,7 +21,7 @@ Signature signature(const Graph& g, const Dialect& dialect, const Node& n) {
   for (std::size_t i = 0; i < n.operands.size(); ++i) {
     const Element& e = element_of(dialect, n, g.tensor_type(n.operands[i]).dtype);
     const std::string k = std::to_string(i), pointer = "p" + k;
-    if (i) s.parameters += ", ";
+    if (i) s.parameters += dialect.separator;
     expand_to(s.parameters, dialect.parameter, {{'k', k}, {'M', e.memory}});
     if (!dialect.bind.empty()) s.binds.push_back(expand(dialect.bind, {{'k', k}, {'M', e.memory}, {'p', pointer}}));
   }
@@ -46,7 +47,7 @@ EmittedKernel emit_kernel(const Graph& g, const Dialect& dialect, NodeId id, std
   body.region(n.regions[0]);
 
   if (body.has_checks()) {
-    if (!parameters.parameters.empty()) parameters.parameters += ", ";
+    if (!parameters.parameters.empty()) parameters.parameters += dialect.separator;
     parameters.parameters += dialect.check_parameter;
   }
   EmittedKernel kernel{"k_" + attrs.name, id, n.operands.size(), space.geometry, body.has_checks()};
@@ -68,7 +69,7 @@ EmittedProgram emit(const Graph& program_graph, const Dialect& dialect) {
   std::string kernels;
   for (NodeId id : lir::kernels(program_graph))
     program.kernels.push_back(emit_kernel(program_graph, dialect, id, program.checks, kernels));
-  program.text = std::string(dialect.preamble) + helpers_for(dialect, kernels) + kernels;
+  program.text = std::string(dialect.preamble) + in_language(dialect, helpers_for(dialect, kernels) + kernels);
   return program;
 }
 
