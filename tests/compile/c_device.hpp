@@ -33,7 +33,7 @@ class CChecks final : public runtime::CheckRecord {
 
 class CModule final : public runtime::Module {
  public:
-  explicit CModule(const Graph& lir) : emitted_(emit_source::emit(lir, c99::dialect)) {
+  CModule(const Graph& lir, const emit_source::Dialect& dialect) : emitted_(emit_source::emit(lir, dialect)) {
     if (emitted_.kernels.empty()) return;
     const std::string stem = folder_ + "/kernels";
     std::ofstream(stem + ".c") << emitted_.text;
@@ -110,7 +110,9 @@ class CDevice final : public runtime::Device {
                  static_cast<std::size_t>(bytes));
   }
   void synchronize() override {}
-  std::unique_ptr<runtime::Module> compile(const Graph& lir) override { return std::make_unique<CModule>(lir); }
+  std::unique_ptr<runtime::Module> compile(const Graph& lir) override {
+    return std::make_unique<CModule>(lir, c99::dialect);
+  }
 
  private:
   Target target_;

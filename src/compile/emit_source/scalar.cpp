@@ -59,8 +59,8 @@ std::optional<std::string> spelling(const Dialect& dialect, std::string_view op,
   const auto operand = [&](std::size_t i) {
     return i < operands.size() ? std::string_view(operands[i]) : std::string_view();
   };
-  for (std::span<const Spelling> table :
-       {dialect.spellings, arithmetic_spellings, math_spellings, conversion_spellings, complex_spellings})
+  for (std::span<const Spelling> table : {dialect.spellings, arithmetic_spellings, math_spellings, single_spellings,
+                                          conversion_spellings, complex_spellings})
     for (const Spelling& s : table) {
       if (s.op != op || !s.in.contains(in) || !s.out.contains(out) || lacks(dialect, s.needs)) continue;
       std::string text = expand(s.text, {{'0', operand(0)},

@@ -117,7 +117,7 @@ const NativeType* native_type(const Dialect& dialect, DType t) {
 std::optional<FoundHelper> find_helper(const Dialect& dialect, std::string_view word) {
   constexpr std::string_view of_type = "{D}";
   if (native_word(dialect, word)) return std::nullopt;
-  for (std::span<const Helper> table : {dialect.helpers, number_helpers, math_helpers, complex_helpers})
+  for (std::span<const Helper> table : {dialect.helpers, number_helpers, math_helpers, single_helpers, complex_helpers})
     for (const Helper& h : table) {
       if (h.dtypes.empty()) {
         if (h.name == word) return FoundHelper{&h, std::nullopt};
