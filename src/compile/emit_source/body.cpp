@@ -78,21 +78,24 @@ void BodyPrinter::node(const Node& n) {
 
 void BodyPrinter::load(const Node& n) {
   const Buffer& b = buffer(n, n.operands[0]);
+  const Element& e = element(n, n.operands[0]);
   define(n, n.results[0],
-         expand(element(n, n.operands[0]).load, {{'p', b.pointer},
-                                                 {'i', name(n.operands[1])},
-                                                 {'A', b.local ? dialect_.local_space : dialect_.global_space}}));
+         expand(e.load, {{'p', b.pointer},
+                         {'i', name(n.operands[1])},
+                         {'A', b.local ? dialect_.local_space : dialect_.global_space},
+                         {'D', rlx::name(e.dtype)}}));
 }
 
 void BodyPrinter::store(const Node& n) {
   const Buffer& b = buffer(n, n.operands[0]);
   const Element& e = element(n, n.operands[0]);
-  const std::string_view text = b.local ? e.local_store : e.store;
+  const std::string_view text = b.local && !e.stored_in_local ? "" : e.store;
   if (text.empty()) refuse(dialect_, n, "store of " + std::string(rlx::name(e.dtype)) + " without a race");
   statement(expand(text, {{'p', b.pointer},
                           {'i', name(n.operands[1])},
                           {'0', name(n.operands[2])},
-                          {'A', b.local ? dialect_.local_space : dialect_.global_space}}));
+                          {'A', b.local ? dialect_.local_space : dialect_.global_space},
+                          {'D', rlx::name(e.dtype)}}));
 }
 
 std::vector<std::string> BodyPrinter::carry(const Node& n, std::size_t first) {

@@ -35,6 +35,7 @@ class Writer {
     to_.prologue.push_back(expand(dialect_.guard, {{'0', name}, {'1', number(limit)}}));
   }
   void guard_handed_over(const std::string& name, std::int64_t limit) {
+    if (dialect_.group_threads == 1) return;  // No group is wider than the points that are left.
     to_.prologue.push_back(expand(dialect_.guard, {{'0', name}, {'1', limit_name}}));
     to_.limit = limit;
   }
