@@ -16,9 +16,10 @@ namespace rlx::conformance {
 /// One sample as a graph of one node, with its operands.
 struct Instance {
   const Op* op;
-  std::size_t index;  ///< Place in the operator's list of samples.
+  std::size_t index;  ///< Place in the operator's list of samples; those of derived ones follow.
+  std::string tail;   ///< That place, or "like3": of sample 3 in another element type.
   AnySample sample;
-  std::string dtype;  ///< Of the first operand, or of the first result where there is none.
+  std::string dtype;  ///< Of the determining operand (claims.hpp); of the first result where there is none.
   Graph graph;
   HostValues in;
   const Node& node() const { return graph.node(graph.region(Graph::top).nodes.at(0)); }
@@ -77,9 +78,12 @@ class Collector {
   const Registry& registry_;
 };
 
-/// The samples of an operator that are no refusals. One that cannot be built is a failed case, one without values is
-/// skipped.
-std::vector<Instance> instances_of(const Op& op, Collector& out);
+/// Throws what emission throws.
+Instance instance_of(const Op& op, std::size_t index, AnySample sample, const Registry& registry, std::string tail);
+
+/// The samples of an operator that are no refusals, and what proves the element types that it claims besides, of those
+/// that `storage` holds. One that cannot be built is a failed case, one without values is skipped.
+std::vector<Instance> instances_of(const Op& op, DTypeSet storage, Collector& out);
 
 /// Reference results; an instance without them has failed already.
 struct Expected {
