@@ -64,9 +64,9 @@ struct DispatchReport {
   std::vector<DonationRow> donations{};  ///< The arrays of donated inputs, in order.
   std::int64_t arena_bytes = 0;
 
-  std::size_t unresolved() const;
+  RLX_API std::size_t unresolved() const;
   /// A note of row `origin` (-1: none), which has each text once.
-  void add_note(int origin, std::string text);
+  RLX_API void add_note(int origin, std::string text);
   RLX_API std::string to_table() const;
   /// {"graph", "device", "policy", "nodes": [{"value", "region", "op", "path", "provider", "lowering", ...}],
   /// "unresolved": n, "steps": [{"name", "kind", "provider", "operations", "flops", "bytes"}], "donations": [{"input",
