@@ -8,6 +8,15 @@
 
 namespace rlx {
 
+// Here and not in the header, where it would be what each file that includes it is compiled with.
+bool checked_by_default() {
+#ifdef RLX_CHECKED_BY_DEFAULT
+  return true;
+#else
+  return false;
+#endif
+}
+
 std::string_view name(Preference p) {
   static constexpr std::array<std::string_view, 3> names{"prefer-native", "force-common", "force-native"};
   return names[static_cast<std::size_t>(p)];

@@ -31,7 +31,7 @@ struct ReportRow {
   std::string lowering;  ///< Record, rule, or "decomposition".
   std::vector<Refusal> refusals;
   std::vector<std::string> steps;  ///< Names of the LIR steps that it became, possibly shared with other rows.
-  std::vector<std::string> notes;  ///< "loop: host-polled", "widened to f32", "not reproducible".
+  std::vector<std::string> notes;  ///< "loop: host-polled", "widened: f16 computed in f32".
   double flops = 0, bytes = 0;     ///< 0 where the operator states no cost.
 };
 
@@ -66,9 +66,9 @@ struct DispatchReport {
   /// Of a graph with symbols: the values that steps and bytes are said for. Others have plans of their own.
   Bindings planned_for{};
 
-  std::size_t unresolved() const;
+  RLX_API std::size_t unresolved() const;
   /// A note of row `origin` (-1: none), which has each text once.
-  void add_note(int origin, std::string text);
+  RLX_API void add_note(int origin, std::string text);
   RLX_API std::string to_table() const;
   /// {"graph", "device", "policy", "nodes": [{"value", "region", "op", "path", "provider", "lowering", ...}],
   /// "unresolved": n, "steps": [{"name", "kind", "provider", "operations", "flops", "bytes"}], "donations": [{"input",
