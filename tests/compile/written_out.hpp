@@ -1,12 +1,13 @@
 // Operators written out node by node, as a user or an importer writes them, and what the recognition pass makes of
 // them.
 #pragma once
-#include "catalog.hpp"
 #include "compile/open_rows.hpp"
 #include "compile/recognise/recognise.hpp"
 
+#include <rlx/catalog.hpp>
 #include <rlx/ir/text.hpp>
 #include <rlx/ir/verify.hpp>
+#include <rlx/linalg/register.hpp>
 #include <rlx/ops/build.hpp>
 
 #include <functional>
@@ -14,6 +15,17 @@
 #include <vector>
 
 namespace rlx::written_out {
+
+/// With the family that has a pattern. Never destroyed: devices and programs in static objects may outlive any order.
+inline const runtime::Catalog& catalog() {
+  static const auto& c = *[] {
+    auto* made = new runtime::Catalog(make_catalog());
+    linalg::add_to(*made);
+    return made;
+  }();
+  return c;
+}
+inline const Registry& registry() { return catalog().operators; }
 
 struct Looked {
   Graph graph;

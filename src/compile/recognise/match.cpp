@@ -86,6 +86,11 @@ bool commutes(std::string_view op) {
   return op == "add" || op == "mul" || op == "max" || op == "min" || op == "and" || op == "or" || op == "xor";
 }
 
+// By name: the graph may have been built with another registry than the one that it is compiled with.
+bool same_operator(const Node& a, const Node& b) {
+  return a.op->name() == b.op->name() && a.operands.size() == b.operands.size() && a.attrs == b.attrs;
+}
+
 class Matcher {
  public:
   Matcher(const Graph& pattern, const Graph& user, const std::function<bool(ValueId)>& may_be_operand)
@@ -148,7 +153,7 @@ class Matcher {
     }
     if (ui.node < 0 || pi.index != ui.index) return false;
     const Node &pn = p_.node(pi.node), &un = u_.node(ui.node);
-    if (pn.op != un.op || pn.operands.size() != un.operands.size() || !(pn.attrs == un.attrs)) return false;
+    if (!same_operator(pn, un)) return false;
     if (!pn.op->has_trait(Trait::elementwise) && !alike(pn, un)) return false;
     if (all_operands(pn, un, {0, 1}, rest)) return true;
     return pn.operands.size() == 2 && commutes(pn.op->name()) && all_operands(pn, un, {1, 0}, rest);
@@ -188,9 +193,7 @@ class Matcher {
     if (depth > 8 || pi.type != ui.type || pi.index != ui.index || (pi.node < 0) != (ui.node < 0)) return false;
     if (pi.node < 0) return true;
     const Node &pn = p_.node(pi.node), &un = u_.node(ui.node);
-    if (pn.op != un.op || pn.operands.size() != un.operands.size() || !(pn.attrs == un.attrs) || !pn.regions.empty() ||
-        !un.regions.empty())
-      return false;
+    if (!same_operator(pn, un) || !pn.regions.empty() || !un.regions.empty()) return false;
     const auto same = [&](std::size_t i, std::size_t j) {
       return same_in_region(pn.operands[i], un.operands[j], depth + 1);
     };
