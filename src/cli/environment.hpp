@@ -16,6 +16,8 @@ inline std::span<const EnvironmentVariable> environment_variables() {
        "prefer-native, force-common or force-native: which lowerings dispatch may take; behind commas OPERATOR= and "
        "one"},
       {"RLX_REPRODUCIBLE", "1: refuse records that do not give the same bits every time"},
+      {"RLX_RECOGNISE",
+       "0: resolve operators that were written out node by node as they stand (else: as the operator)"},
       {"RLX_DEVICE",
        "device of what names none: tensors, compiled functions, solvers, commands (else the first real one available)"},
       {"RLX_CHECKED",

@@ -8,6 +8,7 @@
 #include "compile/lower/lower.hpp"
 #include "compile/open_rows.hpp"
 #include "compile/plan_memory.hpp"
+#include "compile/recognise/recognise.hpp"
 #include "compile/refuse.hpp"
 #include "compile/report_steps.hpp"
 #include "compile/reuse_donated.hpp"
@@ -70,6 +71,7 @@ Program compile_program(const Graph& hir, const Registry& registry, const Target
                         std::span<const KernelRecord> records, const CompileOptions& given) {
   CompileOptions options = given;
   options.fuse = given.fuse && !given.check_numerics;  // A check of every node needs every node's result in memory.
+  options.recognise = given.recognise && !given.check_numerics;
   verify(hir, Level::hir);
   const std::vector<std::size_t> donated = donated_arrays(hir, options.donated);
   Graph rows = hir;
@@ -77,6 +79,10 @@ Program compile_program(const Graph& hir, const Registry& registry, const Target
   if (target.takes == Takes::graphs)
     compile::refuse_program(std::move(report), "native",
                             target.device + " takes graphs, and no pass cuts subgraphs of MIR for it");
+  if (options.recognise) {
+    compile::recognise(rows, registry, target, records, options, report);
+    verify(rows, Level::hir);
+  }
   compile::BoundedGraph bounded{std::move(rows)};
   if (!target.interprets()) {
     const SizeNodes sizes = size_nodes(hir);

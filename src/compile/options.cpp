@@ -59,6 +59,7 @@ CompileOptions options_from_environment(CompileOptions o) {
   if (const char* text = std::getenv("RLX_POLICY"); text && *text) read_policy(text, o);
   flag("RLX_REPRODUCIBLE", o.reproducible);
   flag("RLX_CHECKED", o.checked);
+  flag("RLX_RECOGNISE", o.recognise);
   flag("RLX_CHECK_NUMERICS", o.check_numerics);
   return o;
 }

@@ -24,7 +24,13 @@ void merge(DispatchReport& whole, const DispatchReport& part, const std::vector<
     if (rows[i] < 0) continue;
     ReportRow& to = whole.rows.at(static_cast<std::size_t>(rows[i]));
     const ReportRow& from = part.rows[i];
+    const auto whole_row = [&](int row) { return row < 0 ? -1 : rows.at(static_cast<std::size_t>(row)); };
     if (rows[i] != counted && to.lowering.empty()) {
+      to.op = from.op;
+      to.recognised = from.recognised;
+      to.recognised.into = whole_row(from.recognised.into);
+      for (int& r : to.recognised.from) r = whole_row(r);
+      std::erase(to.recognised.from, -1);
       to.path = from.path;
       to.provider = from.provider;
       to.lowering = from.lowering;

@@ -36,6 +36,9 @@ struct CompileOptions {
   /// is clamped or dropped, which is what the operators mean.
   bool checked = checked_by_default();
   bool fuse = true;  ///< False: one kernel a node, for tests.
+  /// Subgraphs that are an operator written out are resolved as that operator. Not under check_numerics, which names
+  /// nodes as they were written.
+  bool recognise = true;
   /// The executable looks at every value that a step stores, which makes it slow: see Executable::run. Not fused.
   bool check_numerics = false;
   /// Every size that a result introduces is read by the host, and what follows is compiled for exactly that number: no
@@ -63,9 +66,9 @@ struct Program {
   std::vector<SizeResult> sizes{};
 };
 
-/// Policies set by the environment: RLX_POLICY ("force-common,softmax=prefer-native"), RLX_REPRODUCIBLE, RLX_CHECKED
-/// and RLX_CHECK_NUMERICS (0 or 1). A variable that is empty is one that is not set. Of compiled functions, tensors and
-/// the program: an Executable takes its options as they are.
+/// Policies set by the environment: RLX_POLICY ("force-common,softmax=prefer-native"), RLX_REPRODUCIBLE, RLX_CHECKED,
+/// RLX_RECOGNISE and RLX_CHECK_NUMERICS (0 or 1). A variable that is empty is one that is not set. Of compiled
+/// functions, tensors and the program: an Executable takes its options as they are.
 RLX_API CompileOptions options_from_environment(CompileOptions defaults = {});
 
 /// `hir` has constant shapes (specialise it first) but for sizes that it introduces, unless the target interprets.
