@@ -8,6 +8,7 @@
 
 #include <rlx/handle.hpp>
 #include <rlx/ir/error.hpp>
+#include <rlx/ir/host_sparse.hpp>
 #include <rlx/runtime/backends.hpp>
 
 #include <algorithm>
@@ -60,6 +61,7 @@ void check_matrix(const HostSparse& a) {
   const std::int64_t rows = a.type.shape.at(0).constant(), cols = a.type.shape.at(1).constant();
   if (a.type.format != SparseFormat::csr || (a.type.dtype != DType::f64 && a.type.dtype != DType::c128))
     throw ArgumentError("solver: the matrix is " + to_string(a.type) + ", expected csr of f64 or c128");
+  check_arrays(a, "solver: the matrix");
   if (rows != cols)
     throw ArgumentError("solver: the matrix is " + std::to_string(rows) + " x " + std::to_string(cols) +
                         ", a solve needs a square one");

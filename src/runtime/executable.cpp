@@ -6,6 +6,7 @@
 #include "runtime/split_program.hpp"
 
 #include <rlx/ir/evaluate.hpp>
+#include <rlx/ir/host_sparse.hpp>
 
 #include <map>
 
@@ -24,7 +25,7 @@ void Inputs::check(std::span<const HostValue> arguments) const {
                         std::to_string(arguments.size()) + " given");
   Bindings none;
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    bind_symbols(types[i], type_of(arguments[i]), "argument \"" + names[i] + "\"", none);
+    bind_symbols(types[i], arguments[i], "argument \"" + names[i] + "\"", none);
 }
 
 std::unique_ptr<CompiledGraph> compiled_graph(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog,
