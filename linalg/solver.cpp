@@ -3,6 +3,7 @@
 
 #include "linalg/csc_matrix.hpp"
 #include "linalg/digits.hpp"
+#include "linalg/host_csr.hpp"
 #include "linalg/matrix_traits.hpp"
 #include "linalg/solver_programs.hpp"
 
@@ -39,22 +40,6 @@ template <class T>
 HostTensor viewed(std::span<const T> from, std::vector<std::int64_t> shape) {
   return HostTensor::view(dtype_of<T>, std::move(shape), from.data(),
                           std::shared_ptr<const void>(from.data(), [](const void*) {}));
-}
-
-template <class T, class Index>
-CsrView<T, Index> view_of(const HostSparse& a) {
-  return {a.type.shape[0].constant(), a.type.shape[1].constant(), a.offsets.as<Index>(), a.indices.as<Index>(),
-          a.values.as<T>()};
-}
-
-/// Calls f with the view of the matrix in its own types.
-template <class F>
-auto with_view(const HostSparse& a, F f) {
-  const bool narrow = a.type.index == DType::i32;
-  if (a.type.dtype == DType::f64)
-    return narrow ? f(view_of<double, std::int32_t>(a)) : f(view_of<double, std::int64_t>(a));
-  using c128 = std::complex<double>;
-  return narrow ? f(view_of<c128, std::int32_t>(a)) : f(view_of<c128, std::int64_t>(a));
 }
 
 void check_matrix(const HostSparse& a) {

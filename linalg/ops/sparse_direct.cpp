@@ -6,8 +6,8 @@
 
 namespace rlx::linalg {
 
-HostValues factor_reference(const ReferenceCall& c, std::size_t operand) {
-  const Dense a = dense_of(c.in[operand]);
+HostValues factor_reference(const std::string& op, const ReferenceCall& c, std::size_t operand) {
+  const Dense a = dense_of(op, c.in[operand]);
   const std::int64_t n = c.sparse(operand).type.shape[0].constant();
   dense_solve(a, n, Transpose::none, Dense(static_cast<std::size_t>(n)));  // Raises what a singular matrix raises.
   return {HostResource{std::get<ResourceType>(c.results[0]), explained(std::make_shared<const Dense>(a), "")}};
@@ -34,8 +34,8 @@ Types SolveRules::infer(const SparseSolveAttrs& a, const Signature& s) {
   return {tensor(s.dtype(2), s.shape(2)), f64(each), f64(each)};
 }
 
-HostValues SolveRules::reference(const SparseSolveAttrs& attrs, const ReferenceCall& c) {
-  const Dense a = dense_of(c.in[1]), b = dense_of(c.in[2]);
+HostValues SolveRules::reference(const std::string& op, const SparseSolveAttrs& attrs, const ReferenceCall& c) {
+  const Dense a = dense_of(op, c.in[1]), b = dense_of(op, c.in[2]);
   HostValues out{HostTensor{}, c.make(1), c.make(2)};
   auto &backward = std::get<HostTensor>(out[1]), &relative = std::get<HostTensor>(out[2]);
   const std::int64_t n = c.sparse(1).type.shape[0].constant(), columns = backward.numel();

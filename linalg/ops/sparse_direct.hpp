@@ -12,8 +12,9 @@
 
 namespace rlx::linalg {
 
-/// Holds a dense copy of operand `a` as the factorization.
-HostValues factor_reference(const ReferenceCall& c, std::size_t a);
+/// Holds a dense copy of operand `a` as the factorization. Raises what devices raise of a matrix that is none, not
+/// finite or singular, under the name `op`.
+HostValues factor_reference(const std::string& op, const ReferenceCall& c, std::size_t a);
 
 /// linalg.<method>(a) -> factorization and, where the matrix is operand 1, linalg.<method>_update(factorization, a) ->
 /// factorization.
@@ -61,7 +62,9 @@ constexpr auto factor_def(std::string_view doc) {
                   .operands = Rules::operands,
                   .constraints = Rules::constraints,
                   .infer = Rules::infer,
-                  .meaning = Extern<A>{[](const A&, const ReferenceCall& c) { return factor_reference(c, matrix); }},
+                  .meaning = Extern<A>{[](const A&, const ReferenceCall& c) {
+                    return factor_reference(std::string(Method::factor), c, matrix);
+                  }},
                   // The solve differentiates with respect to the matrix itself, which it takes as an operand, so
                   // nothing flows through here.
                   .vjp = Vjp<A>{[](const VjpCall<A>&) { return Values(1 + matrix); }},
@@ -81,7 +84,7 @@ constexpr auto update_def(std::string_view doc) {
 struct SolveRules {
   static const Constraint<SparseSolveAttrs> constraints[4];
   static Types infer(const SparseSolveAttrs&, const Signature& s);
-  static HostValues reference(const SparseSolveAttrs& a, const ReferenceCall& c);
+  static HostValues reference(const std::string& op, const SparseSolveAttrs& a, const ReferenceCall& c);
   static Values vjp(const VjpCall<SparseSolveAttrs>& c);
   static Values jvp(const JvpCall<SparseSolveAttrs>& c);
   static Batched batch(const BatchCall<SparseSolveAttrs>& c);
@@ -102,7 +105,9 @@ constexpr OpDef<SparseSolveAttrs> solve_def(std::string_view doc) {
           .operands = solve_operands<Method>,
           .constraints = SolveRules::constraints,
           .infer = SolveRules::infer,
-          .meaning = Extern<SparseSolveAttrs>{SolveRules::reference},
+          .meaning = Extern<SparseSolveAttrs>{[](const SparseSolveAttrs& a, const ReferenceCall& c) {
+            return SolveRules::reference(std::string(Method::solve), a, c);
+          }},
           .vjp = Vjp<SparseSolveAttrs>{SolveRules::vjp},
           .jvp = SolveRules::jvp,
           .batch = SolveRules::batch,

@@ -5,6 +5,7 @@
 #include <rlx/ir/error.hpp>
 #include <rlx/jit.hpp>
 #include <rlx/linalg/linalg.hpp>
+#include <rlx/ops/build.hpp>
 #include <rlx/runtime/backends.hpp>
 #include <rlx/runtime/executable.hpp>
 #include <rlx/transforms.hpp>
@@ -125,6 +126,53 @@ TEST(SparseSolve, OfNoUnknownsIsNothing) {
     EXPECT_EQ(std::get<HostTensor>(out[0]).shape(), (std::vector<std::int64_t>{0, 3}));
     EXPECT_EQ(std::get<HostTensor>(out[1]).get_f64(2), 0);
   }
+}
+
+/// What solving [4 . .; . 3 .; 1 . 5] x = [4 6 16] throws where its arrays are others.
+std::string refusal(const std::string& device, std::vector<double> offsets, std::vector<double> columns,
+                    bool another = false) {
+  static const auto& catalog = *[] {
+    auto* c = new runtime::Catalog(make_catalog());
+    add_to(*c);
+    return c;
+  }();
+  Graph g("test");
+  Builder b(g, catalog.operators);
+  const auto vector = [](DType t, const std::vector<double>& v) {
+    return HostTensor::from(t, {static_cast<std::int64_t>(v.size())}, v);
+  };
+  const Value o = b.input(i32({4}), "o"), c = b.input(i32({4}), "c"), v = b.input(f64({4}), "v"),
+              a = b.emit1("sparse.assemble", {o, c, v}, ops::AssembleAttrs{3}),
+              sound = b.input(SparseType{SparseFormat::csr, DType::f64, DType::i32, {3, 3}, 4}, "sound");
+  b.output(sparse_lu_solve(sparse_lu(another ? sound : a), a, b.input(f64({3}), "b")), "x");
+  const HostTensor right_offsets = vector(DType::i32, {0, 1, 2, 4}), right_columns = vector(DType::i32, {0, 1, 0, 2}),
+                   values = vector(DType::f64, {4, 3, 1, 5});
+  try {
+    const HostValues x =
+        runtime::Executable(runtime::open_device(device), g, catalog)
+            .run(HostValues{
+                vector(DType::i32, offsets), vector(DType::i32, columns), values,
+                HostSparse{
+                    {SparseFormat::csr, DType::f64, DType::i32, {3, 3}, 4}, right_offsets, right_columns, values},
+                vector(DType::f64, {4, 6, 16})});
+    EXPECT_EQ(std::get<HostTensor>(x[0]), vector(DType::f64, {1, 2, 3}));
+  } catch (const ArgumentError& e) { return e.what(); }
+  return {};
+}
+
+TEST(SparseSolve, ArraysThatDescribeNoMatrixAreRefused) {
+  for (const std::string device : {"cpu", "reference"})
+    for (const bool another : {false, true}) {  // The factorization is of the same matrix, or of a sound one.
+      SCOPED_TRACE(device + (another ? ", another matrix" : ""));
+      const std::string op = another ? "linalg.sparse_lu_solve: " : "linalg.sparse_lu: ";
+      EXPECT_EQ(refusal(device, {0, 1, 2, 4}, {0, 1, 0, 2}, another), "");
+      for (const double column : {3.0, -1.0, 2147483647.0})
+        EXPECT_EQ(refusal(device, {0, 1, 2, 4}, {0, 1, 0, column}, another),
+                  op + "column " + std::to_string(static_cast<std::int64_t>(column)) + " lies outside 0..2");
+      EXPECT_EQ(refusal(device, {0, 2, 1, 4}, {0, 1, 0, 2}, another), op + "row offsets decrease after row 2");
+      EXPECT_EQ(refusal(device, {1, 1, 2, 4}, {0, 1, 0, 2}, another), op + "the first row offset is 1, not 0");
+      EXPECT_EQ(refusal(device, {0, 1, 2, 3}, {0, 1, 0, 2}, another), op + "the last row offset is 3 for 4 entries");
+    }
 }
 
 // Derivatives. Four equations with a matrix of no symmetry, whose entries are parameters.
