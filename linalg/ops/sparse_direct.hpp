@@ -3,6 +3,7 @@
 //
 //   struct Lu {
 //     using Attrs = SparseLuAttrs;                                // of the factorization
+//     static constexpr bool cholesky = false;
 //     static constexpr std::string_view kind = "sparse_lu";       // of the resource
 //     static constexpr std::string_view factor = "linalg.sparse_lu", update = "linalg.sparse_lu_update",
 //                                       solve = "linalg.sparse_lu_solve";
@@ -13,8 +14,8 @@
 namespace rlx::linalg {
 
 /// Holds a dense copy of operand `a` as the factorization. Raises what devices raise of a matrix that is none, not
-/// finite or singular, under the name `op`.
-HostValues factor_reference(const std::string& op, const ReferenceCall& c, std::size_t a);
+/// finite or singular or, where `cholesky`, not Hermitian or not positive definite, under the name `op`.
+HostValues factor_reference(const std::string& op, const ReferenceCall& c, std::size_t a, bool cholesky);
 
 /// linalg.<method>(a) -> factorization and, where the matrix is operand 1, linalg.<method>_update(factorization, a) ->
 /// factorization.
@@ -63,7 +64,7 @@ constexpr auto factor_def(std::string_view doc) {
                   .constraints = Rules::constraints,
                   .infer = Rules::infer,
                   .meaning = Extern<A>{[](const A&, const ReferenceCall& c) {
-                    return factor_reference(std::string(Method::factor), c, matrix);
+                    return factor_reference(std::string(Method::factor), c, matrix, Method::cholesky);
                   }},
                   // The solve differentiates with respect to the matrix itself, which it takes as an operand, so
                   // nothing flows through here.
@@ -118,11 +119,13 @@ constexpr OpDef<SparseSolveAttrs> solve_def(std::string_view doc) {
 
 struct SparseLu {
   using Attrs = SparseLuAttrs;
+  static constexpr bool cholesky = false;
   static constexpr std::string_view kind = "sparse_lu", factor = "linalg.sparse_lu", update = "linalg.sparse_lu_update",
                                     solve = "linalg.sparse_lu_solve";
 };
 struct SparseCholesky {
   using Attrs = NoAttributes;
+  static constexpr bool cholesky = true;
   static constexpr std::string_view kind = "sparse_cholesky", factor = "linalg.sparse_cholesky",
                                     update = "linalg.sparse_cholesky_update", solve = "linalg.sparse_cholesky_solve";
 };

@@ -175,6 +175,46 @@ TEST(SparseSolve, ArraysThatDescribeNoMatrixAreRefused) {
     }
 }
 
+TEST(SparseCholesky, RefusesWhatIsNotHermitianPositiveDefinite) {
+  const auto refusal = [](const std::string& device, const auto& a, std::int64_t& info) -> std::string {
+    const HostSparse matrix = to_host(a.view());
+    try {
+      const HostValues out =
+          solved(device, true, matrix, HostTensor::from(matrix.type.dtype, {2}, std::vector{1., 2.}), {});
+      return "x = " + std::to_string(std::get<HostTensor>(out[0]).get_f64(0));
+    } catch (const NumericalError& e) {
+      info = e.info();
+      return e.op() + " " + e.what();
+    }
+  };
+  const auto has = [](const std::string& text, const std::string& what) {
+    return text.find(what) != std::string::npos;
+  };
+  for (const std::string device : {"cpu", "reference"}) {
+    SCOPED_TRACE(device);
+    std::int64_t info = -1;
+    // Leading minors 1 and 1 - 4.
+    std::string why = refusal(device, from_dense<double>(2, 2, {1, 2, 2, 1}), info);
+    EXPECT_TRUE(has(why, "not positive definite: its leading minor of order 2")) << why;
+    EXPECT_EQ(info, 2);
+    why = refusal(device, from_dense<c128>(2, 2, {1, {0, 2}, {0, -2}, 1}), info);
+    EXPECT_TRUE(has(why, "not positive definite: its leading minor of order 2")) << why;
+    // A triangle alone, of either side, and a complex symmetric matrix.
+    for (const std::vector<double>& m : {std::vector<double>{4, 0, 1, 3}, {4, 1, 0, 3}}) {
+      why = refusal(device, from_dense<double>(2, 2, m), info);
+      EXPECT_TRUE(has(why, "linalg.sparse_cholesky") && has(why, "is not symmetric") && has(why, "differ by 1;"))
+          << why;
+    }
+    why = refusal(device, from_dense<c128>(2, 2, {4, {1, 1}, {1, 1}, 3}), info);
+    EXPECT_TRUE(has(why, "is not Hermitian") && has(why, "differ by 2;")) << why;
+    why = refusal(device, from_dense<c128>(2, 2, {{4, 1}, 0, 0, 3}), info);
+    EXPECT_TRUE(has(why, "row 1, column 1 (counted from 1) and its conjugate")) << why;
+    // Rounding of what assembled it is none of it: 4 x + y = 1, x + 3 y = 2.
+    why = refusal(device, from_dense<double>(2, 2, {4, 1, 1 + 4e-16, 3}), info);
+    EXPECT_TRUE(has(why, "x = 0.0909")) << why;
+  }
+}
+
 // Derivatives. Four equations with a matrix of no symmetry, whose entries are parameters.
 template <class T>
 T some(double i) {

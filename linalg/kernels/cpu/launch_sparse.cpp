@@ -9,6 +9,7 @@
 #include "launch.hpp"
 #include "linalg/csc_matrix.hpp"
 #include "linalg/explained.hpp"
+#include "linalg/hermitian.hpp"
 #include "refine.hpp"
 #include "sparse_factor.hpp"
 
@@ -53,6 +54,7 @@ constexpr auto by_lu = [](const auto& a, const FactorOptions& o, const auto* pre
   return sparse_lu(a, o, previous);
 };
 constexpr auto by_cholesky = [](const auto& a, const FactorOptions& o, const auto* previous) {
+  check_hermitian("linalg.sparse_cholesky", a);  // The library reads one triangle, a solve refines on both.
   return sparse_cholesky(a, o, previous);
 };
 
