@@ -1,15 +1,50 @@
 #include "linalg/ops/sparse_direct.hpp"
 
 #include "linalg/explained.hpp"
+#include "linalg/hermitian.hpp"
+#include "linalg/host_csr.hpp"
+
+#include <rlx/ir/error.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace rlx::linalg {
 
-HostValues factor_reference(const ReferenceCall& c, std::size_t operand) {
-  const Dense a = dense_of(c.in[operand]);
+namespace {
+
+/// The Cholesky factorization of the lower triangle, column by column in extended precision, which fails at the first
+/// leading minor that is not positive.
+void check_definite(const std::string& op, const Dense& a, std::int64_t n) {
+  using Wide = std::complex<long double>;
+  const auto at = [n](std::int64_t i, std::int64_t j) { return static_cast<std::size_t>(i * n + j); };
+  std::vector<Wide> l(a.begin(), a.end());
+  for (std::int64_t j = 0; j < n; ++j) {
+    long double pivot = l[at(j, j)].real();
+    for (std::int64_t k = 0; k < j; ++k) pivot -= std::norm(l[at(j, k)]);
+    if (!(pivot > 0))
+      throw NumericalError(op, j + 1,
+                           op + ": the matrix is not positive definite: its leading minor of order " +
+                               std::to_string(j + 1) + " is the first that is not positive (info)");
+    l[at(j, j)] = std::sqrt(pivot);
+    for (std::int64_t i = j + 1; i < n; ++i) {
+      for (std::int64_t k = 0; k < j; ++k) l[at(i, j)] -= l[at(i, k)] * std::conj(l[at(j, k)]);
+      l[at(i, j)] /= l[at(j, j)];
+    }
+  }
+}
+
+}  // namespace
+
+HostValues factor_reference(const std::string& op, const ReferenceCall& c, std::size_t operand, bool cholesky) {
+  const Dense a = dense_of(op, c.in[operand]);
   const std::int64_t n = c.sparse(operand).type.shape[0].constant();
-  dense_solve(a, n, Transpose::none, Dense(static_cast<std::size_t>(n)));  // Raises what a singular matrix raises.
+  if (cholesky) {
+    with_view(c.sparse(operand), [&](const auto& view) { check_hermitian(op, view); });
+    check_definite(op, a, n);
+  } else {
+    dense_solve(a, n, Transpose::none, Dense(static_cast<std::size_t>(n)));  // Raises what a singular matrix raises.
+  }
   return {HostResource{std::get<ResourceType>(c.results[0]), explained(std::make_shared<const Dense>(a), "")}};
 }
 
@@ -34,8 +69,8 @@ Types SolveRules::infer(const SparseSolveAttrs& a, const Signature& s) {
   return {tensor(s.dtype(2), s.shape(2)), f64(each), f64(each)};
 }
 
-HostValues SolveRules::reference(const SparseSolveAttrs& attrs, const ReferenceCall& c) {
-  const Dense a = dense_of(c.in[1]), b = dense_of(c.in[2]);
+HostValues SolveRules::reference(const std::string& op, const SparseSolveAttrs& attrs, const ReferenceCall& c) {
+  const Dense a = dense_of(op, c.in[1]), b = dense_of(op, c.in[2]);
   HostValues out{HostTensor{}, c.make(1), c.make(2)};
   auto &backward = std::get<HostTensor>(out[1]), &relative = std::get<HostTensor>(out[2]);
   const std::int64_t n = c.sparse(1).type.shape[0].constant(), columns = backward.numel();

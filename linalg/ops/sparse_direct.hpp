@@ -3,6 +3,7 @@
 //
 //   struct Lu {
 //     using Attrs = SparseLuAttrs;                                // of the factorization
+//     static constexpr bool cholesky = false;
 //     static constexpr std::string_view kind = "sparse_lu";       // of the resource
 //     static constexpr std::string_view factor = "linalg.sparse_lu", update = "linalg.sparse_lu_update",
 //                                       solve = "linalg.sparse_lu_solve";
@@ -12,8 +13,9 @@
 
 namespace rlx::linalg {
 
-/// Holds a dense copy of operand `a` as the factorization.
-HostValues factor_reference(const ReferenceCall& c, std::size_t a);
+/// Holds a dense copy of operand `a` as the factorization. Raises what devices raise of a matrix that is none, not
+/// finite or singular or, where `cholesky`, not Hermitian or not positive definite, under the name `op`.
+HostValues factor_reference(const std::string& op, const ReferenceCall& c, std::size_t a, bool cholesky);
 
 /// linalg.<method>(a) -> factorization and, where the matrix is operand 1, linalg.<method>_update(factorization, a) ->
 /// factorization.
@@ -61,7 +63,9 @@ constexpr auto factor_def(std::string_view doc) {
                   .operands = Rules::operands,
                   .constraints = Rules::constraints,
                   .infer = Rules::infer,
-                  .meaning = Extern<A>{[](const A&, const ReferenceCall& c) { return factor_reference(c, matrix); }},
+                  .meaning = Extern<A>{[](const A&, const ReferenceCall& c) {
+                    return factor_reference(std::string(Method::factor), c, matrix, Method::cholesky);
+                  }},
                   // The solve differentiates with respect to the matrix itself, which it takes as an operand, so
                   // nothing flows through here.
                   .vjp = Vjp<A>{[](const VjpCall<A>&) { return Values(1 + matrix); }},
@@ -81,7 +85,7 @@ constexpr auto update_def(std::string_view doc) {
 struct SolveRules {
   static const Constraint<SparseSolveAttrs> constraints[4];
   static Types infer(const SparseSolveAttrs&, const Signature& s);
-  static HostValues reference(const SparseSolveAttrs& a, const ReferenceCall& c);
+  static HostValues reference(const std::string& op, const SparseSolveAttrs& a, const ReferenceCall& c);
   static Values vjp(const VjpCall<SparseSolveAttrs>& c);
   static Values jvp(const JvpCall<SparseSolveAttrs>& c);
   static Batched batch(const BatchCall<SparseSolveAttrs>& c);
@@ -102,7 +106,9 @@ constexpr OpDef<SparseSolveAttrs> solve_def(std::string_view doc) {
           .operands = solve_operands<Method>,
           .constraints = SolveRules::constraints,
           .infer = SolveRules::infer,
-          .meaning = Extern<SparseSolveAttrs>{SolveRules::reference},
+          .meaning = Extern<SparseSolveAttrs>{[](const SparseSolveAttrs& a, const ReferenceCall& c) {
+            return SolveRules::reference(std::string(Method::solve), a, c);
+          }},
           .vjp = Vjp<SparseSolveAttrs>{SolveRules::vjp},
           .jvp = SolveRules::jvp,
           .batch = SolveRules::batch,
@@ -113,11 +119,13 @@ constexpr OpDef<SparseSolveAttrs> solve_def(std::string_view doc) {
 
 struct SparseLu {
   using Attrs = SparseLuAttrs;
+  static constexpr bool cholesky = false;
   static constexpr std::string_view kind = "sparse_lu", factor = "linalg.sparse_lu", update = "linalg.sparse_lu_update",
                                     solve = "linalg.sparse_lu_solve";
 };
 struct SparseCholesky {
   using Attrs = NoAttributes;
+  static constexpr bool cholesky = true;
   static constexpr std::string_view kind = "sparse_cholesky", factor = "linalg.sparse_cholesky",
                                     update = "linalg.sparse_cholesky_update", solve = "linalg.sparse_cholesky_solve";
 };

@@ -7,6 +7,7 @@
 #include "runtime/symbolic_program.hpp"
 
 #include <rlx/ir/evaluate.hpp>
+#include <rlx/ir/host_sparse.hpp>
 
 #include <map>
 
@@ -25,7 +26,7 @@ Bindings Inputs::check(std::span<const HostValue> arguments) const {
                         std::to_string(arguments.size()) + " given");
   Bindings bindings;
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    bind_symbols(types[i], type_of(arguments[i]), "argument \"" + names[i] + "\"", bindings);
+    bind_symbols(types[i], arguments[i], "argument \"" + names[i] + "\"", bindings);
   return bindings;
 }
 
