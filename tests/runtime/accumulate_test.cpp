@@ -149,7 +149,6 @@ TEST_P(Accumulate, SumsOfSmallIntegersWrapOrWiden) {
     prefix.push_back(all += element(i));
   }
   for (const DType t : {DType::i4, DType::i8}) {
-    if (device && t == DType::i4 && GetParam() == "oneapi") continue;  // It does not store i4.
     const HostTensor x = filled(t, {rows, terms}, element), line = x.reshaped({rows * terms});
     const auto y = run({x, line}, [](ValuesIn v) {
       return Values{sum_of(v[0], {.axes = {1}}), sum_of(v[0], {.axes = {1}, .result = {DType::i32}}),
