@@ -31,7 +31,7 @@ using Pairs = std::set<std::pair<std::string, std::string>>;
 Pairs claimed_pairs(const Registry& registry) {
   Pairs pairs;
   for (const Op* op : registry.all()) {
-    if (op->has_trait(Trait::lir)) continue;
+    if (op->has_trait(Trait::lir) || op->meaning() == Meaning::extern_) continue;
     std::vector<std::string> most;
     bool made = false;
     for (const Operand& o : op->operands()) {
