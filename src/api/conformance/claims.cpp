@@ -104,10 +104,8 @@ class Claims {
   std::map<std::string, std::vector<std::size_t>> forms_;
 };
 
-/// Samples hold no resources and no tokens.
 bool only_given(const Op& op) {
-  return op.meaning() == Meaning::extern_ ||
-         std::any_of(op.operands().begin(), op.operands().end(),
+  return std::any_of(op.operands().begin(), op.operands().end(),
                      [](const Operand& o) { return o.kind == OperandKind::resource || o.kind == OperandKind::token; });
 }
 
