@@ -1,5 +1,6 @@
 // Devices, memory, compilation and launches on the host. Everything is synchronous: a launch has finished when it
 // returns.
+#include "computes_in.hpp"
 #include "cpu_device.hpp"
 #include "jit.hpp"
 #include "kernels.hpp"
@@ -155,6 +156,7 @@ class HostDevice final : public CpuDevice {
     target_.device = "cpu";
     target_.description = machine_.description();
     target_.compute = storable;
+    target_.computes_in = computes_in;
     target_.facts = std::make_shared<CpuFacts>(machine_);
   }
 

@@ -59,6 +59,9 @@ const rlx::KernelRecord unwrap_on_cpu{.name = "phase.cpu_unwrap",
                                       .provider = "handwritten",
                                       .dtypes = {{DType::f32, DType::f64}},
                                       .action = rlx::Launch(unwrap_launch),
+                                      .widens = [](const rlx::Instance& i) -> std::string {
+                                        return i.signature.dtype(0) == DType::f32 ? "f32 computed in f64" : "";
+                                      },
                                       .where = "unwrap.cpp"};
 
 // Between jumps every result moves as its angle does.

@@ -13,6 +13,7 @@
 #include "compile/reuse_donated.hpp"
 #include "compile/sizes/bound_sizes.hpp"
 #include "compile/slab_limits.hpp"
+#include "compile/widening.hpp"
 
 #include <rlx/ir/verify.hpp>
 
@@ -92,6 +93,7 @@ Program compile_program(const Graph& hir, const Registry& registry, const Target
   }
   if (report.unresolved()) throw CompileError(std::move(report));
   verify(mir, Level::mir, target.storage);
+  compile::note_widening(mir, target, report);
   Program p{std::move(mir), Graph(hir.name), {}, 0, std::move(bounded.sizes)};
   if (!target.interprets()) {
     compile::check_byte_sizes(p.mir);

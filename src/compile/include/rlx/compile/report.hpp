@@ -31,7 +31,7 @@ struct ReportRow {
   std::string lowering;  ///< Record, rule, or "decomposition".
   std::vector<Refusal> refusals;
   std::vector<std::string> steps;  ///< Names of the LIR steps that it became, possibly shared with other rows.
-  std::vector<std::string> notes;  ///< "loop: host-polled", "widened to f32", "not reproducible".
+  std::vector<std::string> notes;  ///< "loop: host-polled", "widened: f16 computed in f32".
   double flops = 0, bytes = 0;     ///< 0 where the operator states no cost.
 };
 
