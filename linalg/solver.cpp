@@ -3,11 +3,13 @@
 
 #include "linalg/csc_matrix.hpp"
 #include "linalg/digits.hpp"
+#include "linalg/host_csr.hpp"
 #include "linalg/matrix_traits.hpp"
 #include "linalg/solver_programs.hpp"
 
 #include <rlx/handle.hpp>
 #include <rlx/ir/error.hpp>
+#include <rlx/ir/host_sparse.hpp>
 #include <rlx/runtime/backends.hpp>
 
 #include <algorithm>
@@ -40,26 +42,11 @@ HostTensor viewed(std::span<const T> from, std::vector<std::int64_t> shape) {
                           std::shared_ptr<const void>(from.data(), [](const void*) {}));
 }
 
-template <class T, class Index>
-CsrView<T, Index> view_of(const HostSparse& a) {
-  return {a.type.shape[0].constant(), a.type.shape[1].constant(), a.offsets.as<Index>(), a.indices.as<Index>(),
-          a.values.as<T>()};
-}
-
-/// Calls f with the view of the matrix in its own types.
-template <class F>
-auto with_view(const HostSparse& a, F f) {
-  const bool narrow = a.type.index == DType::i32;
-  if (a.type.dtype == DType::f64)
-    return narrow ? f(view_of<double, std::int32_t>(a)) : f(view_of<double, std::int64_t>(a));
-  using c128 = std::complex<double>;
-  return narrow ? f(view_of<c128, std::int32_t>(a)) : f(view_of<c128, std::int64_t>(a));
-}
-
 void check_matrix(const HostSparse& a) {
   const std::int64_t rows = a.type.shape.at(0).constant(), cols = a.type.shape.at(1).constant();
   if (a.type.format != SparseFormat::csr || (a.type.dtype != DType::f64 && a.type.dtype != DType::c128))
     throw ArgumentError("solver: the matrix is " + to_string(a.type) + ", expected csr of f64 or c128");
+  check_arrays(a, "solver: the matrix");
   if (rows != cols)
     throw ArgumentError("solver: the matrix is " + std::to_string(rows) + " x " + std::to_string(cols) +
                         ", a solve needs a square one");

@@ -1,5 +1,8 @@
 #include "linalg/ops/common.hpp"
 
+#include "linalg/csc_matrix.hpp"
+#include "linalg/host_csr.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -99,19 +102,22 @@ Value solve_cotangent(Value a, Value w, Value x, bool transposed, int axis) {
   return with_values(a, ops::neg(product));
 }
 
-Dense dense_of(const HostValue& matrix) {
+Dense dense_of(const std::string& op, const HostValue& matrix) {
   if (const auto* t = std::get_if<HostTensor>(&matrix)) {
     Dense d(static_cast<std::size_t>(t->numel()));
     for (std::size_t i = 0; i < d.size(); ++i) d[i] = t->get_c128(static_cast<std::int64_t>(i));
     return d;
   }
   const auto& s = std::get<HostSparse>(matrix);
-  const std::int64_t rows = s.type.shape[0].constant(), cols = s.type.shape[1].constant();
-  Dense d(static_cast<std::size_t>(rows * cols));
-  for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t k = s.offsets.get_i64(i); k < s.offsets.get_i64(i + 1); ++k)
-      d[static_cast<std::size_t>(i * cols + s.indices.get_i64(k))] += s.values.get_c128(k);
-  return d;
+  return with_view(s, [&](const auto& view) {
+    const auto m = to_csc(op, view);
+    Dense d(static_cast<std::size_t>(m.rows * m.cols));
+    for (std::int64_t j = 0; j < m.cols; ++j)
+      for (auto k = static_cast<std::size_t>(m.start[static_cast<std::size_t>(j)]);
+           k < static_cast<std::size_t>(m.start[static_cast<std::size_t>(j) + 1]); ++k)
+        d[static_cast<std::size_t>(m.row[k] * m.cols + j)] = m.value[k];
+    return d;
+  });
 }
 
 Dense dense_solve(Dense a, std::int64_t n, Transpose mode, Dense b) {

@@ -47,7 +47,10 @@ Value solve_cotangent(Value a, Value w, Value x, bool transposed, int axis = 0);
 
 /// Dense row-major copies of references, as complex numbers.
 using Dense = std::vector<std::complex<double>>;
-Dense dense_of(const HostValue& matrix);
+/// Of a tensor, or of a csr matrix of f64 or c128, whose offsets and columns must describe one (ArgumentError) and
+/// whose entries must be finite (NumericalError): what the kernels of devices refuse, in their words. `op` names the
+/// operator.
+Dense dense_of(const std::string& op, const HostValue& matrix);
 /// x of op(A) x = b by Gaussian elimination with partial pivoting in extended precision; n up to a few hundred.
 Dense dense_solve(Dense a, std::int64_t n, Transpose mode, Dense b);
 HostTensor tensor_of(const Dense& d, const TensorType& t);

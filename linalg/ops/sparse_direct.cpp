@@ -1,15 +1,50 @@
 #include "linalg/ops/sparse_direct.hpp"
 
 #include "linalg/explained.hpp"
+#include "linalg/hermitian.hpp"
+#include "linalg/host_csr.hpp"
+
+#include <rlx/ir/error.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace rlx::linalg {
 
-HostValues factor_reference(const ReferenceCall& c, std::size_t operand) {
-  const Dense a = dense_of(c.in[operand]);
+namespace {
+
+/// The Cholesky factorization of the lower triangle, column by column in extended precision, which fails at the first
+/// leading minor that is not positive.
+void check_definite(const std::string& op, const Dense& a, std::int64_t n) {
+  using Wide = std::complex<long double>;
+  const auto at = [n](std::int64_t i, std::int64_t j) { return static_cast<std::size_t>(i * n + j); };
+  std::vector<Wide> l(a.begin(), a.end());
+  for (std::int64_t j = 0; j < n; ++j) {
+    long double pivot = l[at(j, j)].real();
+    for (std::int64_t k = 0; k < j; ++k) pivot -= std::norm(l[at(j, k)]);
+    if (!(pivot > 0))
+      throw NumericalError(op, j + 1,
+                           op + ": the matrix is not positive definite: its leading minor of order " +
+                               std::to_string(j + 1) + " is the first that is not positive (info)");
+    l[at(j, j)] = std::sqrt(pivot);
+    for (std::int64_t i = j + 1; i < n; ++i) {
+      for (std::int64_t k = 0; k < j; ++k) l[at(i, j)] -= l[at(i, k)] * std::conj(l[at(j, k)]);
+      l[at(i, j)] /= l[at(j, j)];
+    }
+  }
+}
+
+}  // namespace
+
+HostValues factor_reference(const std::string& op, const ReferenceCall& c, std::size_t operand, bool cholesky) {
+  const Dense a = dense_of(op, c.in[operand]);
   const std::int64_t n = c.sparse(operand).type.shape[0].constant();
-  dense_solve(a, n, Transpose::none, Dense(static_cast<std::size_t>(n)));  // Raises what a singular matrix raises.
+  if (cholesky) {
+    with_view(c.sparse(operand), [&](const auto& view) { check_hermitian(op, view); });
+    check_definite(op, a, n);
+  } else {
+    dense_solve(a, n, Transpose::none, Dense(static_cast<std::size_t>(n)));  // Raises what a singular matrix raises.
+  }
   return {HostResource{std::get<ResourceType>(c.results[0]), explained(std::make_shared<const Dense>(a), "")}};
 }
 
@@ -34,8 +69,8 @@ Types SolveRules::infer(const SparseSolveAttrs& a, const Signature& s) {
   return {tensor(s.dtype(2), s.shape(2)), f64(each), f64(each)};
 }
 
-HostValues SolveRules::reference(const SparseSolveAttrs& attrs, const ReferenceCall& c) {
-  const Dense a = dense_of(c.in[1]), b = dense_of(c.in[2]);
+HostValues SolveRules::reference(const std::string& op, const SparseSolveAttrs& attrs, const ReferenceCall& c) {
+  const Dense a = dense_of(op, c.in[1]), b = dense_of(op, c.in[2]);
   HostValues out{HostTensor{}, c.make(1), c.make(2)};
   auto &backward = std::get<HostTensor>(out[1]), &relative = std::get<HostTensor>(out[2]);
   const std::int64_t n = c.sparse(1).type.shape[0].constant(), columns = backward.numel();
@@ -137,27 +172,54 @@ Batched SolveRules::batch(const BatchCall<SparseSolveAttrs>& c) {
   return {out, {to, 0, 0}};
 }
 
+static SampleOperand full_matrix(DType t, std::vector<double> elements) {
+  SampleOperand a(SparseType{SparseFormat::csr, t, DType::i32, {2, 2}, 4});
+  a.literal = std::move(elements);
+  return a;
+}
+SampleOperand dyadic_matrix() { return full_matrix(DType::f64, {4, 2, 2, 2}); }
+
 std::vector<Sample<SparseSolveAttrs>> SolveRules::samples(std::string_view kind) {
   using A = SparseSolveAttrs;
+  const auto of = [&](DType t) { return SampleOperand(Type(ResourceType{std::string(kind), "", t, {2, 2}})); };
+  const auto right = [](TensorType t) { return SampleOperand(Type(std::move(t)), Fill::distinct, -10, 10); };
+  const SampleOperand symmetric = dyadic_matrix(), f2 = of(DType::f64);
+  std::vector<Sample<A>> all{
+      sample<A>({f2, symmetric, {f64({2}), {10, 6}}}).expects({{2, 1}, {0}, {0}}),
+      sample<A>({f2, symmetric, right(f64({2, 3}))}),
+      sample<A>({f2, symmetric, right(f64({3, 2}))}, {.axis = 1}),
+  };
+  if (kind == "sparse_lu") {
+    const SampleOperand a = full_matrix(DType::f64, {2, 4, 1, 4});
+    all.push_back(sample<A>({f2, a, {f64({2}), {4, 8}}}, {.mode = Transpose::transpose}).expects({{2, 0}, {0}, {0}}));
+    all.push_back(sample<A>({f2, a, right(f64({2}))}));
+    // [[2, 2i], [i, 1]], of determinant 4.
+    const SampleOperand c = full_matrix(DType::c128, {2, 0, 0, 2, 0, 1, 1, 0}), f = of(DType::c128);
+    for (Transpose mode : {Transpose::none, Transpose::transpose, Transpose::conjugate_transpose})
+      all.push_back(sample<A>({f, c, {c128({2}), {4, 0, 0, 8}}}, {.mode = mode}));
+  }
   const SparseType a{SparseFormat::csr, DType::f64, DType::i32, {4, 4}, 9};
   SparseType wide = a;
   wide.shape[1] = 5;
   const Type f = ResourceType{std::string(kind), "", DType::f64, {4, 4}},
              larger = ResourceType{std::string(kind), "", DType::f64, {5, 5}};
-  return {sample<A>({SampleOperand(f), wide, f64({4})}).breaking("C1"),
-          sample<A>({SampleOperand(larger), a, f64({4})}).breaking("C2"),
-          sample<A>({SampleOperand(f), a, f64({5})}).breaking("C3"),
-          sample<A>({SampleOperand(f), a, f64({5, 4})}).breaking("C3"),
-          sample<A>({SampleOperand(f), a, f64({4, 5})}, {.axis = 1}).breaking("C3"),
-          sample<A>({SampleOperand(f), a, f64({5, 0})}).breaking("C3"),
-          sample<A>({SampleOperand(f), a, f64({4, 4, 4})}).breaking("C3"),
-          sample<A>({SampleOperand(f), a, f64({4})}, {.axis = 1}).breaking("C3"),
-          sample<A>({SampleOperand(f), a, f64({4, 4})}, {.axis = 2}).breaking("C3"),
-          sample<A>({SampleOperand(f), a, f64({4, 4})}, {.axis = -1}).breaking("C3"),
-          sample<A>({SampleOperand(f), a, c128({4, 2})}).breaking("C2"),
-          sample<A>({SampleOperand(f), a, f64({4})}, {.refine = -1}).breaking("C4"),
-          sample<A>({SampleOperand(Type(ResourceType{"preconditioner", "", DType::f64, {4, 4}})), a, f64({4})})
-              .breaking("kind")};
+  std::vector<Sample<A>> refused{
+      sample<A>({SampleOperand(f), wide, f64({4})}).breaking("C1"),
+      sample<A>({SampleOperand(larger), a, f64({4})}).breaking("C2"),
+      sample<A>({SampleOperand(f), a, f64({5})}).breaking("C3"),
+      sample<A>({SampleOperand(f), a, f64({5, 4})}).breaking("C3"),
+      sample<A>({SampleOperand(f), a, f64({4, 5})}, {.axis = 1}).breaking("C3"),
+      sample<A>({SampleOperand(f), a, f64({5, 0})}).breaking("C3"),
+      sample<A>({SampleOperand(f), a, f64({4, 4, 4})}).breaking("C3"),
+      sample<A>({SampleOperand(f), a, f64({4})}, {.axis = 1}).breaking("C3"),
+      sample<A>({SampleOperand(f), a, f64({4, 4})}, {.axis = 2}).breaking("C3"),
+      sample<A>({SampleOperand(f), a, f64({4, 4})}, {.axis = -1}).breaking("C3"),
+      sample<A>({SampleOperand(f), a, c128({4, 2})}).breaking("C2"),
+      sample<A>({SampleOperand(f), a, f64({4})}, {.refine = -1}).breaking("C4"),
+      sample<A>({SampleOperand(Type(ResourceType{"preconditioner", "", DType::f64, {4, 4}})), a, f64({4})})
+          .breaking("kind")};
+  all.insert(all.end(), refused.begin(), refused.end());
+  return all;
 }
 
 }  // namespace rlx::linalg

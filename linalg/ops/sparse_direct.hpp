@@ -3,6 +3,7 @@
 //
 //   struct Lu {
 //     using Attrs = SparseLuAttrs;                                // of the factorization
+//     static constexpr bool cholesky = false;
 //     static constexpr std::string_view kind = "sparse_lu";       // of the resource
 //     static constexpr std::string_view factor = "linalg.sparse_lu", update = "linalg.sparse_lu_update",
 //                                       solve = "linalg.sparse_lu_solve";
@@ -12,8 +13,13 @@
 
 namespace rlx::linalg {
 
-/// Holds a dense copy of operand `a` as the factorization.
-HostValues factor_reference(const ReferenceCall& c, std::size_t a);
+/// Holds a dense copy of operand `a` as the factorization. Raises what devices raise of a matrix that is none, not
+/// finite or singular or, where `cholesky`, not Hermitian or not positive definite, under the name `op`.
+HostValues factor_reference(const std::string& op, const ReferenceCall& c, std::size_t a, bool cholesky);
+
+/// Positive definite, of powers of two, as every pivot is in any order: solutions of right sides of few bits are exact,
+/// and so are measures of their errors, which are 0.
+SampleOperand dyadic_matrix();
 
 /// linalg.<method>(a) -> factorization and, where the matrix is operand 1, linalg.<method>_update(factorization, a) ->
 /// factorization.
@@ -35,18 +41,21 @@ struct FactorRules {
     return {ResourceType{std::string(Method::kind), "", s.sparse(matrix).dtype, s.sparse(matrix).shape}};
   }
   static std::vector<Sample<A>> samples() {
+    const SampleOperand exact = dyadic_matrix();
     const SparseType a{SparseFormat::csr, DType::f64, DType::i32, {4, 4}, 9};
     SparseType wide = a, single = a;
     wide.shape[1] = 5;
     single.dtype = DType::f32;
     if constexpr (matrix == 0) {
-      return {sample<A>({wide}).breaking("C1"), sample<A>({f64({3, 3})}).breaking("kind"),
+      return {sample<A>({exact}), sample<A>({wide}).breaking("C1"), sample<A>({f64({3, 3})}).breaking("kind"),
               sample<A>({single}).breaking("dtype")};
     } else {
       const Type f = ResourceType{std::string(Method::kind), "", DType::f64, {4, 4}},
                  larger = ResourceType{std::string(Method::kind), "", DType::f64, {5, 5}},
                  other = ResourceType{"preconditioner", "", DType::f64, {4, 4}};
-      return {sample<A>({SampleOperand(f), wide}).breaking("C1"), sample<A>({SampleOperand(larger), a}).breaking("C2"),
+      const Type of_exact = ResourceType{std::string(Method::kind), "", DType::f64, {2, 2}};
+      return {sample<A>({SampleOperand(of_exact), exact}), sample<A>({SampleOperand(f), wide}).breaking("C1"),
+              sample<A>({SampleOperand(larger), a}).breaking("C2"),
               sample<A>({SampleOperand(other), a}).breaking("kind")};
     }
   }
@@ -61,7 +70,9 @@ constexpr auto factor_def(std::string_view doc) {
                   .operands = Rules::operands,
                   .constraints = Rules::constraints,
                   .infer = Rules::infer,
-                  .meaning = Extern<A>{[](const A&, const ReferenceCall& c) { return factor_reference(c, matrix); }},
+                  .meaning = Extern<A>{[](const A&, const ReferenceCall& c) {
+                    return factor_reference(std::string(Method::factor), c, matrix, Method::cholesky);
+                  }},
                   // The solve differentiates with respect to the matrix itself, which it takes as an operand, so
                   // nothing flows through here.
                   .vjp = Vjp<A>{[](const VjpCall<A>&) { return Values(1 + matrix); }},
@@ -81,11 +92,11 @@ constexpr auto update_def(std::string_view doc) {
 struct SolveRules {
   static const Constraint<SparseSolveAttrs> constraints[4];
   static Types infer(const SparseSolveAttrs&, const Signature& s);
-  static HostValues reference(const SparseSolveAttrs& a, const ReferenceCall& c);
+  static HostValues reference(const std::string& op, const SparseSolveAttrs& a, const ReferenceCall& c);
   static Values vjp(const VjpCall<SparseSolveAttrs>& c);
   static Values jvp(const JvpCall<SparseSolveAttrs>& c);
   static Batched batch(const BatchCall<SparseSolveAttrs>& c);
-  /// They break each constraint. Values need a factorization, which no sample can hold: tests/linalg has those cases.
+  /// Of matrices whose solutions are exact: errors that are measured elsewhere differ from device to device.
   static std::vector<Sample<SparseSolveAttrs>> samples(std::string_view kind);
 };
 
@@ -102,7 +113,9 @@ constexpr OpDef<SparseSolveAttrs> solve_def(std::string_view doc) {
           .operands = solve_operands<Method>,
           .constraints = SolveRules::constraints,
           .infer = SolveRules::infer,
-          .meaning = Extern<SparseSolveAttrs>{SolveRules::reference},
+          .meaning = Extern<SparseSolveAttrs>{[](const SparseSolveAttrs& a, const ReferenceCall& c) {
+            return SolveRules::reference(std::string(Method::solve), a, c);
+          }},
           .vjp = Vjp<SparseSolveAttrs>{SolveRules::vjp},
           .jvp = SolveRules::jvp,
           .batch = SolveRules::batch,
@@ -113,11 +126,13 @@ constexpr OpDef<SparseSolveAttrs> solve_def(std::string_view doc) {
 
 struct SparseLu {
   using Attrs = SparseLuAttrs;
+  static constexpr bool cholesky = false;
   static constexpr std::string_view kind = "sparse_lu", factor = "linalg.sparse_lu", update = "linalg.sparse_lu_update",
                                     solve = "linalg.sparse_lu_solve";
 };
 struct SparseCholesky {
   using Attrs = NoAttributes;
+  static constexpr bool cholesky = true;
   static constexpr std::string_view kind = "sparse_cholesky", factor = "linalg.sparse_cholesky",
                                     update = "linalg.sparse_cholesky_update", solve = "linalg.sparse_cholesky_solve";
 };

@@ -4,6 +4,7 @@
 #include "api/trace.hpp"
 
 #include <rlx/ir/counted.hpp>
+#include <rlx/ir/host_sparse.hpp>
 #include <rlx/ops/build.hpp>
 
 #include <algorithm>
@@ -63,7 +64,7 @@ const HostTensor& Tensor::only() const {
 // --- Csr.
 namespace {
 
-void check_arrays(std::int64_t columns, const HostTensor& offsets, const HostTensor& indices) {
+void check_contents(std::int64_t columns, const HostTensor& offsets, const HostTensor& indices) {
   const std::int64_t rows = offsets.numel() - 1, entries = indices.numel();
   const auto refuse = [](const std::string& why) { throw ArgumentError("arrays of a csr matrix: " + why); };
   if (offsets.get_i64(0) != 0 || offsets.get_i64(rows) != entries)
@@ -89,6 +90,7 @@ Csr::Csr(Handle h) : Handle(std::move(h)) {
   const Type t = type();
   if (const auto* s = std::get_if<SparseType>(&t); !s || s->format != SparseFormat::csr)
     throw ArgumentError("a csr matrix was expected, not " + to_string(t));
+  if (!is_traced()) rlx::check_arrays(std::get<HostSparse>(host()), "arrays of a csr matrix");
 }
 
 Csr::Csr(std::int64_t columns, const Tensor& offsets, const Tensor& indices, const Tensor& values) {
@@ -97,7 +99,8 @@ Csr::Csr(std::int64_t columns, const Tensor& offsets, const Tensor& indices, con
     throw ArgumentError("arrays of a csr matrix are vectors: offsets [rows + 1], indices and values [entries]");
   if (offsets.dtype() != indices.dtype() || !index_types.contains(offsets.dtype()))
     throw ArgumentError("offsets and indices of a csr matrix are both i32 or both i64");
-  if (!offsets.is_traced() && !indices.is_traced()) check_arrays(columns, offsets.host_tensor(), indices.host_tensor());
+  if (!offsets.is_traced() && !indices.is_traced())
+    check_contents(columns, offsets.host_tensor(), indices.host_tensor());
   if (!offsets.is_traced() && !indices.is_traced() && !values.is_traced()) {
     const SparseType type{
         SparseFormat::csr, values.dtype(), offsets.dtype(), {offsets.numel() - 1, columns}, indices.numel()};

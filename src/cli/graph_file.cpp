@@ -8,6 +8,7 @@
 #include <rlx/formats/text_file.hpp>
 #include <rlx/ir/error.hpp>
 #include <rlx/ir/evaluate.hpp>
+#include <rlx/ir/host_sparse.hpp>
 #include <rlx/ir/text.hpp>
 
 #include <algorithm>
@@ -106,7 +107,7 @@ HostValues read_inputs(const Graph& g, const std::vector<std::string>& given, Bi
     try {
       values.push_back(read_input(declared, places.at(input)));
     } catch (const ArgumentError& e) { throw ArgumentError(who + ": " + e.what()); }
-    bind_symbols(declared, type_of(values.back()), who, bindings);
+    bind_symbols(declared, values.back(), who, bindings);
   }
   return values;
 }

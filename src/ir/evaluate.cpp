@@ -2,6 +2,7 @@
 
 #include <rlx/ir/counted.hpp>
 #include <rlx/ir/evaluate.hpp>
+#include <rlx/ir/host_sparse.hpp>
 #include <rlx/ir/op.hpp>
 #include <rlx/ir/sizes.hpp>
 
@@ -208,7 +209,7 @@ HostValues evaluate(const Graph& g, const Registry& registry, std::span<const Ho
                         std::to_string(g.inputs().size()));
   Bindings bindings;
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    bind_symbols(g.type(g.inputs()[i]), type_of(arguments[i]), "argument \"" + g.input_names[i] + "\"", bindings);
+    bind_symbols(g.type(g.inputs()[i]), arguments[i], "argument \"" + g.input_names[i] + "\"", bindings);
   return Evaluator(g, registry, std::move(bindings), watch, seen).run(Graph::top, arguments);
 }
 

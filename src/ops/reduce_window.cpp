@@ -1,5 +1,6 @@
-// Partial results have the accumulator type of x (default_accumulator) and are rounded once. Of several elements that
-// attain a window's minimum or maximum each gets an equal share of the cotangent.
+// Sums and products of f16 and bf16 are formed in f32 and rounded once. No attribute names another type, as one does
+// for reduce: with a named combination the same is said by converting x and the result. Of several elements that attain
+// a window's minimum or maximum each gets an equal share of the cotangent.
 #include "ops/combine.hpp"
 #include "ops/structure.hpp"
 
@@ -61,10 +62,7 @@ static HostValues reduce_window_reference(const ReduceWindowAttrs& a, const Refe
         from[d] = p[d] * entry(a.stride, d, 1) + w[d] * entry(a.dilation, d, 1) - entry(a.low, d, 0);
       if (inside(from, x.shape())) combine_element(a.kind, sum, 0, x, flat(from, x.shape()));
     });
-    if (is_complex(x.dtype())) y.set_c128(i, sum.get_c128(0));
-    else if (is_floating(x.dtype())) y.set_f64(i, sum.get_f64(0));
-    else if (is_unsigned_integer(x.dtype())) y.set_u64(i, sum.get_u64(0));
-    else y.set_i64(i, sum.get_i64(0));
+    convert_element(y, i, sum, 0);
   });
   return {y};
 }
@@ -188,7 +186,10 @@ static Cost reduce_window_cost(const ReduceWindowAttrs& a, const Signature& s) {
 
 extern const OpDef<ReduceWindowAttrs> reduce_window_op{
     .name = "reduce_window",
-    .doc = "Sum, product, minimum or maximum over windows; padding counts as the neutral element.",
+    .doc =
+        "Sum, product, minimum or maximum over windows; padding counts as the neutral element. Those of f16 and bf16 "
+        "are "
+        "formed in f32 and rounded once.",
     .operands = reduce_window_operands,
     .constraints = reduce_window_constraints,
     .infer = reduce_window_infer,

@@ -72,7 +72,8 @@ DiskCache::Options DiskCache::options_from_environment() {
     const char* end = megabytes + std::strlen(megabytes);
     const auto r = std::from_chars(megabytes, end, n);
     if (r.ec != std::errc{} || r.ptr != end || n < 0 || n > (INT64_MAX >> 20))
-      throw ArgumentError("RLX_CACHE_LIMIT_MB is \"" + std::string(megabytes) + "\", expected a whole number of megabytes");
+      throw ArgumentError("RLX_CACHE_LIMIT_MB is \"" + std::string(megabytes) +
+                          "\", expected a whole number of megabytes");
     o.limit_bytes = n << 20;
   }
   o.folder = cache_folder_from_environment();

@@ -7,7 +7,9 @@
 #include <rlx/linalg/attributes.hpp>
 
 #include "launch.hpp"
+#include "linalg/csc_matrix.hpp"
 #include "linalg/explained.hpp"
+#include "linalg/hermitian.hpp"
 #include "refine.hpp"
 #include "sparse_factor.hpp"
 
@@ -52,6 +54,7 @@ constexpr auto by_lu = [](const auto& a, const FactorOptions& o, const auto* pre
   return sparse_lu(a, o, previous);
 };
 constexpr auto by_cholesky = [](const auto& a, const FactorOptions& o, const auto* previous) {
+  check_hermitian("linalg.sparse_cholesky", a);  // The library reads one triangle, a solve refines on both.
   return sparse_cholesky(a, o, previous);
 };
 
@@ -86,6 +89,7 @@ void launch_sparse_solve(const LaunchCall& c) {
   const std::span<double> backward = output<double>(c, 1), relative = output<double>(c, 2);
   for_csr(c, 0, matrix_of(c, 1), [&]<class T, class Index>(const CsrView<T, Index>& a) {
     const SparseFactor<T>& f = factor_of<T>(c);
+    check_csr(std::string(c.instance.op->name()), a);  // It need not be what was factored.
     const std::span<const T> b = input<T>(c, 3);
     const std::span<T> x = output<T>(c, 0);
     const RefineOptions options{.max_iterations = attrs.refine};

@@ -22,12 +22,12 @@ Csr to_csr(const CsrView<T, Index>& a) {
 /// respect to A and b. Singular: NumericalError; without librlx_suitesparse: CompileError.
 RLX_API Tensor solve(const Csr& a, const Tensor& b, RLX_HERE);
 /// x, like b, of A x = b by LU; a is [n, n], b [n] or [n, k], or batches of both, [..., n, n] and so on, as in all
-/// dense functions here. Differentiates as that of Csr. Singular: NumericalError from LAPACK, else infinities or NaN.
+/// dense functions here. Differentiates as that of Csr. Singular, or an entry that is not finite: NumericalError.
 RLX_API Tensor solve(const Tensor& a, const Tensor& b, RLX_HERE);
 /// solve(Csr) by a sparse Cholesky of a symmetric or Hermitian positive definite A; NumericalError where it is not.
 RLX_API Tensor solve_positive_definite(const Csr& a, const Tensor& b, RLX_HERE);
 /// The dense solve by Cholesky, from A's lower triangle; derivatives are along Hermitian matrices. Not positive
-/// definite: NumericalError from LAPACK, else NaN.
+/// definite: NumericalError.
 RLX_API Tensor solve_positive_definite(const Tensor& a, const Tensor& b, RLX_HERE);
 /// x, like b, of op(A) x = b for a triangle of a [n, n]; b is [n] or [n, k]. A zero on its diagonal: as in the dense
 /// solve.

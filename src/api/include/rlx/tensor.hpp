@@ -240,7 +240,8 @@ RLX_API Tensor reverse(const Tensor& x, Axes axes, RLX_HERE);     ///< NumPy's a
 RLX_API Tensor dynamic_slice(const Tensor& x, const Tensors& start, Extents sizes, RLX_HERE);
 RLX_API Tensor dynamic_update_slice(const Tensor& x, const Tensor& update, const Tensors& start, RLX_HERE);
 
-// --- Reductions over `axes`, or over all; `keep` leaves them in place with size 1.
+// --- Reductions over `axes`, or over all; `keep` leaves them in place with size 1. Results have x's dtype: sums of
+// f16, bf16 and fp8 (prefixes of cumsum too) are formed in f32 and rounded once, sums of integers wrap.
 #define RLX_TENSOR_REDUCE(f)                   \
   RLX_API Tensor f(const Tensor& x, RLX_HERE); \
   RLX_API Tensor f(const Tensor& x, Axes axes, bool keep = false, RLX_HERE)
