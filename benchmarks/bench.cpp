@@ -9,7 +9,7 @@
 
 namespace rlx::bench {
 
-static double once(const std::function<void()>& f) {
+double seconds(const std::function<void()>& f) {
   const auto start = std::chrono::steady_clock::now();
   f();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -33,7 +33,7 @@ std::vector<double> alternating_seconds(int repeats, const std::vector<std::func
   std::vector<std::vector<double>> times(functions.size());
   for (const auto& f : functions) f();
   for (int i = 0; i < repeats; ++i)
-    for (std::size_t k = 0; k < functions.size(); ++k) times[k].push_back(once(functions[k]));
+    for (std::size_t k = 0; k < functions.size(); ++k) times[k].push_back(seconds(functions[k]));
   std::vector<double> medians;
   for (std::vector<double>& t : times) medians.push_back(median(std::move(t)));
   return medians;

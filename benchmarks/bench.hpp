@@ -19,6 +19,8 @@ void add(const std::string& name, std::function<void()> measure);
 int run(int argc, char** argv);
 
 double median(std::vector<double> v);
+/// Wall-clock seconds of one call.
+double seconds(const std::function<void()>& f);
 /// Median wall-clock seconds of `repeats` calls after one warm-up call.
 double median_seconds(int repeats, const std::function<void()>& f);
 /// Two functions called in turn, so that a clock that moves moves both: the median of each.

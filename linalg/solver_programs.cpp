@@ -116,8 +116,10 @@ Factored factored(const HostValues& out) {
 // Every member is named, so that a new one does not compile until it has its place.
 bool same(const CompileOptions& a, const CompileOptions& b) {
   const auto tied = [](const CompileOptions& o) {
-    const auto& [preference, per_operator, reproducible, checked, fuse, check_numerics, exact_sizes, donated] = o;
-    return std::tie(preference, per_operator, reproducible, checked, fuse, check_numerics, exact_sizes, donated);
+    const auto& [preference, per_operator, reproducible, checked, fuse, recognise, check_numerics, exact_sizes,
+                 donated] = o;
+    return std::tie(preference, per_operator, reproducible, checked, fuse, recognise, check_numerics, exact_sizes,
+                    donated);
   };
   return tied(a) == tied(b);
 }

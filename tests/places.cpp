@@ -19,4 +19,6 @@ std::string program() { return RLX_PROGRAM; }
 
 std::string chromium() { return RLX_CHROMIUM; }
 
+bool debug_build() { return RLX_DEBUG_BUILD; }
+
 }  // namespace rlx::places

@@ -11,5 +11,6 @@ std::filesystem::path shared();  ///< $RLX_SHARED, or `shared` beside the source
 std::string splat_data(const std::string& name);  ///< A file of tests/data/splat.
 std::string program();                            ///< rlx
 std::string chromium();                           ///< Empty where it was not found.
+bool debug_build();                               ///< Of the library: CMake's configuration is Debug.
 
 }  // namespace rlx::places

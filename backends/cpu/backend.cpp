@@ -1,10 +1,12 @@
 // Devices, memory, compilation and launches on the host. Everything is synchronous: a launch has finished when it
 // returns.
+#include "computes_in.hpp"
 #include "cpu_device.hpp"
 #include "jit.hpp"
 #include "kernels.hpp"
 #include "machine.hpp"
 #include "memory.hpp"
+#include "runtime/in_use.hpp"
 #include "thread_pool.hpp"
 
 #include <rlx/compile/lir.hpp>
@@ -72,15 +74,17 @@ class Addresses {
   std::vector<void*> many_;
 };
 
+/// The code of a program's kernels: that of all programs which differ only in what launches hand over.
+struct Code {
+  std::unique_ptr<LoadedCode> loaded;
+  std::int64_t bytes = 0;
+};
+
 class CpuModule final : public runtime::Module {
  public:
-  CpuModule(std::vector<emit_llvm::KernelInfo> kernels, std::span<const std::byte> object, int threads)
-      : kernels_(std::move(kernels)), bytes_(static_cast<std::int64_t>(object.size())), threads_(threads) {
-    if (kernels_.empty()) return;
-    std::vector<std::string> names;
-    for (const emit_llvm::KernelInfo& k : kernels_) names.push_back(k.name);
-    code_ = load(object, names);
-  }
+  /// `code` of these kernels; absent where there are none.
+  CpuModule(std::vector<emit_llvm::KernelInfo> kernels, std::shared_ptr<const Code> code, int threads)
+      : kernels_(std::move(kernels)), code_(std::move(code)), threads_(threads) {}
 
   void launch(std::size_t index, std::span<const KernelBuffer> buffers, runtime::CheckRecord* checks) const override {
     const emit_llvm::KernelInfo& k = kernels_.at(index);
@@ -90,13 +94,14 @@ class CpuModule final : public runtime::Module {
       emit_llvm::KernelFunction function;
       void* const* buffers;
       emit_llvm::CheckState* check;
+      const std::int64_t* sizes;
     };
-    Launch launch{reinterpret_cast<emit_llvm::KernelFunction>(code_->function(index)), addresses.data(), &check};
+    Launch launch{function(index), addresses.data(), &check, k.sizes.data()};
     parallel_for(
         k.extent, k.grain, threads_,
         [](void* context, std::int64_t begin, std::int64_t end) {
           const auto& l = *static_cast<const Launch*>(context);
-          l.function(l.buffers, begin, end, l.check);
+          l.function(l.buffers, begin, end, l.check, l.sizes);
         },
         &launch);
     if (checks && !check.report.what.empty()) static_cast<Refusals*>(checks)->add(check.report);
@@ -115,7 +120,8 @@ class CpuModule final : public runtime::Module {
     run(index, Addresses(buffers, base), row * units + (begin - first) / piece,
         row * units + (end - first + piece - 1) / piece);
   }
-  std::int64_t code_bytes() const override { return bytes_; }
+  std::int64_t code_bytes() const override { return code_ ? code_->bytes : 0; }
+  const void* code() const override { return code_.get(); }
 
  private:
   std::int64_t units_of_row(std::size_t index) const {
@@ -126,12 +132,14 @@ class CpuModule final : public runtime::Module {
   /// On this thread; for kernels that check nothing.
   void run(std::size_t index, const Addresses& addresses, std::int64_t begin, std::int64_t end) const {
     LaunchCheck check;
-    reinterpret_cast<emit_llvm::KernelFunction>(code_->function(index))(addresses.data(), begin, end, &check);
+    function(index)(addresses.data(), begin, end, &check, kernels_.at(index).sizes.data());
+  }
+  emit_llvm::KernelFunction function(std::size_t index) const {
+    return reinterpret_cast<emit_llvm::KernelFunction>(code_->loaded->function(index));
   }
 
   std::vector<emit_llvm::KernelInfo> kernels_;
-  std::unique_ptr<LoadedCode> code_;
-  std::int64_t bytes_;
+  std::shared_ptr<const Code> code_;
   int threads_;
 };
 
@@ -155,6 +163,7 @@ class HostDevice final : public CpuDevice {
     target_.device = "cpu";
     target_.description = machine_.description();
     target_.compute = storable;
+    target_.computes_in = computes_in;
     target_.facts = std::make_shared<CpuFacts>(machine_);
   }
 
@@ -179,24 +188,38 @@ class HostDevice final : public CpuDevice {
 
   std::unique_ptr<runtime::Module> compile(const Graph& lir) override {
     std::vector<emit_llvm::KernelInfo> kernels = emit_llvm::plan(lir, machine_);
-    if (kernels.empty()) return std::make_unique<CpuModule>(std::move(kernels), std::span<const std::byte>{}, threads_);
-    const std::string key = "cpu " + stamp_ + " " + machine_.description() + "\n" + emit_llvm::kernel_text(lir);
-    if (const auto known = cache_.get(key)) {
-      try {
-        return std::make_unique<CpuModule>(kernels, *known, threads_);
-      } catch (const DeviceError&) {
-        // whole, but not what the linker takes: made again below
-      }
-    }
-    const std::vector<std::byte> object = emit_llvm::emit_object(lir, machine_);
-    cache_.put(key, object);
-    return std::make_unique<CpuModule>(std::move(kernels), object, threads_);
+    if (kernels.empty()) return std::make_unique<CpuModule>(std::move(kernels), nullptr, threads_);
+    const std::string key =
+        "cpu " + stamp_ + " " + machine_.description() + "\n" + emit_llvm::kernel_text(lir, machine_);
+    std::shared_ptr<const Code> code = codes_.get(key, [&] {
+      std::vector<std::string> names;
+      for (const emit_llvm::KernelInfo& k : kernels) names.push_back(k.name);
+      return made(key, lir, names);
+    });
+    return std::make_unique<CpuModule>(std::move(kernels), std::move(code), threads_);
   }
 
   const emit_llvm::Machine& machine() const override { return machine_; }
   runtime::DiskCache& cache() override { return cache_; }
 
  private:
+  // From the disk, or by the compiler.
+  Code made(const std::string& key, const Graph& lir, std::span<const std::string> names) {
+    const auto loaded = [&](std::span<const std::byte> object) {
+      return Code{load(object, names), static_cast<std::int64_t>(object.size())};
+    };
+    if (const auto known = cache_.get(key)) {
+      try {
+        return loaded(*known);
+      } catch (const DeviceError&) {
+        // whole, but not what the linker takes: made again below
+      }
+    }
+    const std::vector<std::byte> object = emit_llvm::emit_object(lir, machine_);
+    cache_.put(key, object);
+    return loaded(object);
+  }
+
   static emit_llvm::Isa isa_from_environment() {
     const char* pinned = std::getenv("RLX_ISA");
     if (!pinned || !*pinned) return emit_llvm::best_host_isa();
@@ -209,6 +232,7 @@ class HostDevice final : public CpuDevice {
   int threads_;
   std::string stamp_;
   Target target_;
+  runtime::InUse<Code> codes_;  // By key.
 };
 
 runtime::Availability availability() {

@@ -1,4 +1,5 @@
 // The oneapi device: OpenCL memory objects, one in-order queue, kernels compiled from OpenCL C.
+#include "computes_in.hpp"
 #include "kernels.hpp"
 #include "opencl_c.hpp"
 #include "program.hpp"
@@ -20,6 +21,7 @@ class OneapiDevice final : public runtime::Device {
     target_.description = context_->description;
     target_.compute = storable;  // names in a body may be of any type; operators say which they compute with
     target_.expresses = [](const Instance& i) { return emit_source::expresses(opencl_c, i); };
+    target_.computes_in = computes_in;
     target_.max_slab_bytes = context_->max_allocation;
     target_.max_team_threads = context_->max_group_threads;
     target_.local_bytes = context_->local_memory;

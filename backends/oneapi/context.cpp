@@ -107,4 +107,23 @@ Context::Context(const Found& found) : device(found.device) {
                 "; driver " + device_text(device, CL_DRIVER_VERSION) + "; " + build_options;
 }
 
+static OwnedProgram built(const Context& context, const std::string& text) {
+  cl_int code = CL_SUCCESS;
+  const char* source = text.c_str();
+  const std::size_t length = text.size();
+  OwnedProgram program(clCreateProgramWithSource(context.context.get(), 1, &source, &length, &code));
+  check(code, "clCreateProgramWithSource");
+  code = clBuildProgram(program.get(), 1, &context.device, context.build_options.c_str(), nullptr, nullptr);
+  if (code == CL_SUCCESS) return program;
+  std::size_t bytes = 0;
+  clGetProgramBuildInfo(program.get(), context.device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &bytes);
+  std::string log(bytes, '\0');
+  clGetProgramBuildInfo(program.get(), context.device, CL_PROGRAM_BUILD_LOG, bytes, log.data(), nullptr);
+  throw DeviceError("OpenCL", code, "clBuildProgram: OpenCL error " + std::to_string(code) + "\n" + log.c_str());
+}
+
+std::shared_ptr<const OwnedProgram> Context::code_of(const std::string& source) {
+  return codes.get(source, [&] { return built(*this, source); });
+}
+
 }  // namespace rlx::oneapi

@@ -1,6 +1,8 @@
 // One OpenCL device with its context and in-order queue, and what calls of the API have in common.
 #pragma once
 #define CL_TARGET_OPENCL_VERSION 120
+#include "runtime/in_use.hpp"
+
 #include <CL/cl.h>
 
 #include <cstdint>
@@ -58,6 +60,10 @@ struct Context {
   OwnedQueue queue;
   std::string description;
   std::string build_options;
+  /// The compiled program of this source; one that a module runs serves the next. Throws DeviceError with the
+  /// compiler's log.
+  std::shared_ptr<const OwnedProgram> code_of(const std::string& source);
+  runtime::InUse<OwnedProgram> codes;
   std::int64_t max_allocation = 0, global_memory = 0, local_memory = 0, max_group_threads = 0;
 };
 

@@ -6,14 +6,6 @@ namespace rlx::oneapi {
 
 extern const emit_source::Dialect opencl_c;
 
-// Its tables, by file.
-extern const std::span<const emit_source::Spelling> arithmetic_spellings, math_spellings, conversion_spellings,
-    complex_spellings;
-extern const std::span<const emit_source::Helper> number_helpers, math_helpers, complex_helpers;
-
-inline constexpr DTypeSet f64_set{DType::f64};
-inline constexpr DTypeSet wide_integers{DType::i32, DType::i64, DType::u32, DType::u64};
-
 /// The checked kernels' record in device memory: number of the first check that failed (0: none), padding, its index.
 /// One thread wins the exchange and writes the index; the host reads it after the queue is empty.
 inline constexpr std::int64_t check_record_bytes = 16;

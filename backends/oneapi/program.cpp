@@ -15,11 +15,11 @@ Program::Program(std::shared_ptr<Context> context, const Graph& lir)
                         k.name + " wants teams of " + counted(k.geometry.threads_per_group(), "thread") +
                             "; the device has " + std::to_string(context_->max_group_threads));
   if (emitted_.kernels.empty()) return;
-  build(emitted_.text);
+  code_ = context_->code_of(emitted_.text);
   for (const emit_source::EmittedKernel& k : emitted_.kernels) {
     cl_int code = CL_SUCCESS;
     auto kernel = std::make_unique<Kernel>();
-    kernel->kernel = OwnedKernel(clCreateKernel(program_.get(), k.name.c_str(), &code));
+    kernel->kernel = OwnedKernel(clCreateKernel(code_->get(), k.name.c_str(), &code));
     check(code, "clCreateKernel");
     kernels_.push_back(std::move(kernel));
   }
@@ -59,21 +59,6 @@ runtime::CheckReport CheckSlot::take() {
   return {what_.at(record.check - 1), record.index};
 }
 
-void Program::build(const std::string& text) {
-  cl_int code = CL_SUCCESS;
-  const char* source = text.c_str();
-  const std::size_t length = text.size();
-  program_ = OwnedProgram(clCreateProgramWithSource(context_->context.get(), 1, &source, &length, &code));
-  check(code, "clCreateProgramWithSource");
-  code = clBuildProgram(program_.get(), 1, &context_->device, context_->build_options.c_str(), nullptr, nullptr);
-  if (code == CL_SUCCESS) return;
-  std::size_t bytes = 0;
-  clGetProgramBuildInfo(program_.get(), context_->device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &bytes);
-  std::string log(bytes, '\0');
-  clGetProgramBuildInfo(program_.get(), context_->device, CL_PROGRAM_BUILD_LOG, bytes, log.data(), nullptr);
-  throw DeviceError("OpenCL", code, "clBuildProgram: OpenCL error " + std::to_string(code) + "\n" + log.c_str());
-}
-
 void Program::launch(std::size_t index, std::span<const runtime::KernelBuffer> buffers,
                      runtime::CheckRecord* checks) const {
   if (index >= kernels_.size())
@@ -99,6 +84,10 @@ void Program::launch(std::size_t index, std::span<const runtime::KernelBuffer> b
     const auto offset = static_cast<cl_ulong>(b.byte_offset);
     set(sizeof memory, &memory);
     set(sizeof offset, &offset);
+  }
+  for (const std::int64_t size : emitted.sizes) {
+    const auto value = static_cast<cl_long>(size);
+    set(sizeof value, &value);
   }
   if (emitted.checks) {
     const cl_mem record = (checks ? static_cast<const CheckSlot*>(checks) : unread_.get())->memory();

@@ -30,6 +30,7 @@ class Program final : public runtime::Module {
   void launch(std::size_t index, std::span<const runtime::KernelBuffer> buffers,
               runtime::CheckRecord* checks) const override;
   std::unique_ptr<runtime::CheckRecord> check_record() const override;
+  const void* code() const override { return code_.get(); }
 
  private:
   // The arguments of a cl_kernel are state of the object: setting them and enqueuing must not be interrupted.
@@ -37,11 +38,9 @@ class Program final : public runtime::Module {
     OwnedKernel kernel;
     mutable std::mutex arguments;
   };
-  void build(const std::string& text);
-
   std::shared_ptr<Context> context_;
   emit_source::EmittedProgram emitted_;
-  OwnedProgram program_;
+  std::shared_ptr<const OwnedProgram> code_;  // Null where there are no kernels.
   std::vector<std::unique_ptr<Kernel>> kernels_;
   std::unique_ptr<CheckSlot> unread_;  // For launches without a record: the kernels have the parameter all the same.
 };

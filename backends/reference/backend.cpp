@@ -16,6 +16,9 @@ class ReferenceDevice final : public Device {
     target_.description = "host references";
     target_.generates_code = false;
     target_.takes = Takes::nodes;
+    target_.computes_in = [](std::string_view, DType t) {
+      return is_complex(t) ? DType::c128 : is_floating(t) ? DType::f64 : t;
+    };
   }
   const Target& target() const override { return target_; }
   std::span<const KernelRecord> records() const override { return {}; }

@@ -17,6 +17,7 @@ CompileOptions compile_options(const JitOptions& o) {
   c.reproducible = o.reproducible;
   c.checked = o.checked;
   c.exact_sizes = o.exact_sizes;
+  c.recognise = o.recognise;
   return options_from_environment(std::move(c));
 }
 

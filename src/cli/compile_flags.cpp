@@ -43,6 +43,7 @@ void CompileFlags::add_to(CLI::App& command, bool checks) {
   command.add_option("--override", overrides, "another policy for one operator, as OP=POLICY")->allow_extra_args(false);
   command.add_flag("--reproducible", reproducible, "refuse what does not give the same bits every time");
   command.add_flag("--exact-sizes", exact_sizes, "compile for exactly the sizes that results turn out to have");
+  command.add_flag("--no-recognise", no_recognise, "take operators that are written out node by node as they stand");
   if (checks) command.add_flag("--unchecked", unchecked, "leave out the checks of indices in gather and scatter");
 }
 
@@ -62,6 +63,7 @@ CompileOptions CompileFlags::options() const {
   }
   if (reproducible) o.reproducible = true;
   if (exact_sizes) o.exact_sizes = true;
+  if (no_recognise) o.recognise = false;
   if (unchecked) o.checked = false;
   return o;
 }

@@ -18,7 +18,7 @@ void warn_of_idle_device(const std::string& device);
 struct CompileFlags {
   std::string device, policy;
   std::vector<std::string> overrides;
-  bool reproducible = false, exact_sizes = false, unchecked = false;
+  bool reproducible = false, exact_sizes = false, unchecked = false, no_recognise = false;
 
   /// Without `checks` there is no --unchecked: for commands where indices are never checked.
   void add_to(CLI::App& command, bool checks = true);

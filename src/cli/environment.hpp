@@ -16,9 +16,13 @@ inline std::span<const EnvironmentVariable> environment_variables() {
        "prefer-native, force-common or force-native: which lowerings dispatch may take; behind commas OPERATOR= and "
        "one"},
       {"RLX_REPRODUCIBLE", "1: refuse records that do not give the same bits every time"},
+      {"RLX_RECOGNISE",
+       "0: resolve operators that were written out node by node as they stand (else: as the operator)"},
       {"RLX_DEVICE",
        "device of what names none: tensors, compiled functions, solvers, commands (else the first real one available)"},
-      {"RLX_CHECKED", "1 or 0: check indices of gather and scatter (rlx: on unless 0)"},
+      {"RLX_CHECKED",
+       "1 or 0: check indices of gather and scatter (else as the caller says; rlx and debug builds of the library: "
+       "on)"},
       {"RLX_CHECK_NUMERICS", "1: stop at the first node that makes a NaN or an infinity, and name it (slow)"},
       {"RLX_TRACE", "file.json to write what every step took, for chrome://tracing or ui.perfetto.dev"},
       {"RLX_THREADS", "threads of the cpu device"},

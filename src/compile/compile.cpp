@@ -8,11 +8,13 @@
 #include "compile/lower/lower.hpp"
 #include "compile/open_rows.hpp"
 #include "compile/plan_memory.hpp"
+#include "compile/recognise/recognise.hpp"
 #include "compile/refuse.hpp"
 #include "compile/report_steps.hpp"
 #include "compile/reuse_donated.hpp"
 #include "compile/sizes/bound_sizes.hpp"
 #include "compile/slab_limits.hpp"
+#include "compile/widening.hpp"
 
 #include <rlx/ir/verify.hpp>
 
@@ -69,6 +71,7 @@ Program compile_program(const Graph& hir, const Registry& registry, const Target
                         std::span<const KernelRecord> records, const CompileOptions& given) {
   CompileOptions options = given;
   options.fuse = given.fuse && !given.check_numerics;  // A check of every node needs every node's result in memory.
+  options.recognise = given.recognise && !given.check_numerics;
   verify(hir, Level::hir);
   const std::vector<std::size_t> donated = donated_arrays(hir, options.donated);
   Graph rows = hir;
@@ -76,6 +79,10 @@ Program compile_program(const Graph& hir, const Registry& registry, const Target
   if (target.takes == Takes::graphs)
     compile::refuse_program(std::move(report), "native",
                             target.device + " takes graphs, and no pass cuts subgraphs of MIR for it");
+  if (options.recognise) {
+    compile::recognise(rows, registry, target, records, options, report);
+    verify(rows, Level::hir);
+  }
   compile::BoundedGraph bounded{std::move(rows)};
   if (!target.interprets()) {
     const SizeNodes sizes = size_nodes(hir);
@@ -92,6 +99,7 @@ Program compile_program(const Graph& hir, const Registry& registry, const Target
   }
   if (report.unresolved()) throw CompileError(std::move(report));
   verify(mir, Level::mir, target.storage);
+  compile::note_widening(mir, target, report);
   Program p{std::move(mir), Graph(hir.name), {}, 0, std::move(bounded.sizes)};
   if (!target.interprets()) {
     compile::check_byte_sizes(p.mir);

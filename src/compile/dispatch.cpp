@@ -111,6 +111,8 @@ class Dispatcher {
       add_unique(row.provider, choice.record->provider.value);
       if (first) row.lowering = choice.record->name.value;
       if (!choice.record->deterministic) note("not reproducible: " + std::string(choice.record->name.value));
+      if (choice.record->widens)
+        if (const std::string what = choice.record->widens(instance); !what.empty()) note("widened: " + what);
       if (choice.record->synchronises) note("waits for the device: " + std::string(choice.record->name.value));
       if (std::holds_alternative<Launch>(choice.record->action.value)) {
         out = keep(from, n, operands);

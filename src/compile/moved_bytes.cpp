@@ -53,7 +53,9 @@ class BodyCount {
   }
   std::optional<double> number(ValueId v) const {
     const NodeId n = g_.value(v).node;
-    const auto* c = n < 0 ? nullptr : g_.node(n).attrs.get_if<ops::ConstantAttrs>();
+    if (n < 0) return std::nullopt;
+    if (const auto* size = g_.node(n).attrs.get_if<lir::SizeAttrs>()) return static_cast<double>(size->value);
+    const auto* c = g_.node(n).attrs.get_if<ops::ConstantAttrs>();
     return c ? std::optional(c->value.get_f64(0)) : std::nullopt;
   }
 

@@ -8,6 +8,15 @@
 
 namespace rlx {
 
+// Here and not in the header, where it would be what each file that includes it is compiled with.
+bool checked_by_default() {
+#ifdef RLX_CHECKED_BY_DEFAULT
+  return true;
+#else
+  return false;
+#endif
+}
+
 std::string_view name(Preference p) {
   static constexpr std::array<std::string_view, 3> names{"prefer-native", "force-common", "force-native"};
   return names[static_cast<std::size_t>(p)];
@@ -50,6 +59,7 @@ CompileOptions options_from_environment(CompileOptions o) {
   if (const char* text = std::getenv("RLX_POLICY"); text && *text) read_policy(text, o);
   flag("RLX_REPRODUCIBLE", o.reproducible);
   flag("RLX_CHECKED", o.checked);
+  flag("RLX_RECOGNISE", o.recognise);
   flag("RLX_CHECK_NUMERICS", o.check_numerics);
   return o;
 }

@@ -13,7 +13,8 @@
 namespace rlx {
 
 std::string_view name(Path p) {
-  static constexpr std::array<std::string_view, 4> names{"native", "common-IR", "rewritten", "unresolved"};
+  static constexpr std::array<std::string_view, 5> names{"native", "common-IR", "rewritten", "recognised",
+                                                         "unresolved"};
   return names[static_cast<std::size_t>(p)];
 }
 
@@ -53,17 +54,37 @@ static std::string amount(const std::optional<double>& x) {
   return text.data();
 }
 
+// "recognised: softmax from 3 nodes: %3 exp, %4 reduce, %6 div"; empty where it was written so.
+static std::string recognised_text(const DispatchReport& report, const ReportRow& r) {
+  const Recognised& found = r.recognised;
+  if (found.written.empty()) return {};
+  std::string out = "recognised: " + r.op;
+  if (found.pattern != r.op) out += " (" + found.pattern + ")";
+  out += " from " + counted(found.from.size() + 1, "node") + ": ";
+  for (int i : found.from) {
+    const ReportRow& part = report.rows.at(static_cast<std::size_t>(i));
+    out += part.value + " " + part.op + ", ";
+  }
+  return out + r.value + " " + found.written;
+}
+
 std::string DispatchReport::to_table() const {
   std::vector<std::array<std::string, 7>> nodes{{"node", "op", "type", "path", "provider", "lowering", "location"}};
+  const auto row = [this](int i) -> const ReportRow& { return rows.at(static_cast<std::size_t>(i)); };
   for (const ReportRow& r : rows)
     nodes.push_back({(r.region.empty() ? "" : r.region + " ") + r.value, r.op, r.types, std::string(name(r.path)),
-                     r.provider, r.lowering, r.location.to_string()});
+                     r.provider, r.lowering + (r.recognised.into < 0 ? "" : " of " + row(r.recognised.into).value),
+                     r.location.to_string()});
   std::string out = graph + " on " + device + " (" + policy + "): " + counted(rows.size(), "node") + ", " +
                     counted(steps.size(), "step") + ", arena " + counted(arena_bytes, "byte") + "\n";
+  for (const auto& [symbol, value] : planned_for)
+    out += "  planned for " + symbol + " = " + std::to_string(value) + "\n";
   out += aligned<7>(nodes, [this](std::size_t line) {
     std::string notes;
-    if (line > 0)
-      for (const std::string& note : rows[line - 1].notes) notes += "      note: " + note + "\n";
+    if (line == 0) return notes;
+    if (const std::string text = recognised_text(*this, rows[line - 1]); !text.empty())
+      notes += "      note: " + text + "\n";
+    for (const std::string& note : rows[line - 1].notes) notes += "      note: " + note + "\n";
     return notes;
   });
   if (!steps.empty()) {
@@ -86,7 +107,9 @@ std::string DispatchReport::to_json() const {
          {"device", device},
          {"policy", policy},
          {"unresolved", unresolved()},
-         {"arena_bytes", arena_bytes}};
+         {"arena_bytes", arena_bytes},
+         {"planned_for", json::object()}};
+  for (const auto& [symbol, value] : planned_for) j["planned_for"][symbol] = value;
   j["nodes"] = json::array();
   for (const ReportRow& r : rows) {
     json refusals = json::array();
@@ -103,9 +126,17 @@ std::string DispatchReport::to_json() const {
                           {"notes", r.notes},
                           {"flops", r.flops},
                           {"bytes", r.bytes}});
+    json& node = j["nodes"].back();
+    node["recognised"] = node["recognised_in"] = nullptr;
+    if (const Recognised& found = r.recognised; !found.written.empty()) {
+      json from = json::array();
+      for (int i : found.from) from.push_back(rows.at(static_cast<std::size_t>(i)).value);
+      node["recognised"] = {{"pattern", found.pattern}, {"written", found.written}, {"from", from}};
+    }
+    if (r.recognised.into >= 0) node["recognised_in"] = rows.at(static_cast<std::size_t>(r.recognised.into)).value;
     if (r.location.file.empty()) continue;
-    j["nodes"].back()["file"] = r.location.file;
-    j["nodes"].back()["line"] = r.location.line;
+    node["file"] = r.location.file;
+    node["line"] = r.location.line;
   }
   j["steps"] = json::array();
   for (const StepRow& s : steps)

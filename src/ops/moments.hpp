@@ -27,11 +27,12 @@ ShardRule moment_shard(const A& a, const Signature& s) {
   r.results = {kept};
   return r;
 }
-/// The number of elements along `axes`, as a scalar of dtype t.
+/// The number of elements along `axes`, as a scalar of dtype t. That of a batch stays a size, which programs for other
+/// batches have no code of their own for, where its value is known too.
 inline Value count_along(Value x, const Axes& axes, DType t) {
   Dim n = 1;
   for (int d : axes) n = n * x.tensor().dim(d);
-  return dim_size(*x.builder, n, t);
+  return contains(axes, 0) ? x.builder->emit1("dim_size", {}, DimSizeAttrs{n, t}) : dim_size(*x.builder, n, t);
 }
 inline Value divide_by(Value x, Value scalar) { return div(x, broadcast(scalar, x.shape(), {})); }
 

@@ -1,4 +1,4 @@
-// What an Executable runs: one program, or several with size points between them.
+// What an Executable runs: one program, several with size points between them, or one for each value of its symbols.
 #pragma once
 #include <rlx/runtime/executable.hpp>
 
@@ -13,6 +13,8 @@ class CompiledGraph {
   virtual const Graph& lir() const = 0;
   virtual std::int64_t bytes_per_call() const = 0;
   virtual ExecutableStatistics statistics() const = 0;
+  /// As Module::code of its program, where it is one.
+  virtual const void* code() const { return nullptr; }
   /// Gives back memory that is kept between calls.
   virtual void trim() = 0;
 };
@@ -29,7 +31,8 @@ enum class Results : std::uint8_t { cut, padded };
 std::unique_ptr<CompiledGraph> one_program(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog,
                                            const CompileOptions& options, const RowNames& names = {},
                                            Results results = Results::cut);
-/// Any graph: split where a size has no bound (split_program.hpp).
+/// Any graph: with plans for the values of its symbols (symbolic_program.hpp), and split where a size has no bound
+/// (split_program.hpp).
 std::unique_ptr<CompiledGraph> compiled_graph(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog,
                                               const CompileOptions& options, const RowNames& names = {});
 
@@ -42,8 +45,8 @@ struct Inputs {
   std::string graph;
   Types types;
   std::vector<std::string> names;
-  /// Throws ArgumentError unless the arguments have these types.
-  void check(std::span<const HostValue> arguments) const;
+  /// Throws ArgumentError unless the arguments have these types; gives the values that make them so of symbols.
+  Bindings check(std::span<const HostValue> arguments) const;
 };
 
 }  // namespace rlx::runtime

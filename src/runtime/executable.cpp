@@ -4,6 +4,7 @@
 #include "runtime/compiled_graph.hpp"
 #include "runtime/loaded_program.hpp"
 #include "runtime/split_program.hpp"
+#include "runtime/symbolic_program.hpp"
 
 #include <rlx/ir/evaluate.hpp>
 #include <rlx/ir/host_sparse.hpp>
@@ -19,17 +20,20 @@ std::vector<KernelRecord> records_of(const Device& d, const Catalog& c) {
   return out;
 }
 
-void Inputs::check(std::span<const HostValue> arguments) const {
+Bindings Inputs::check(std::span<const HostValue> arguments) const {
   if (arguments.size() != types.size())
     throw ArgumentError("\"" + graph + "\" takes " + counted(types.size(), "argument") + ", " +
                         std::to_string(arguments.size()) + " given");
-  Bindings none;
+  Bindings bindings;
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    bind_symbols(types[i], arguments[i], "argument \"" + names[i] + "\"", none);
+    bind_symbols(types[i], arguments[i], "argument \"" + names[i] + "\"", bindings);
+  return bindings;
 }
 
 std::unique_ptr<CompiledGraph> compiled_graph(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog,
                                               const CompileOptions& options, const RowNames& names) {
+  if (!device->target().interprets() && !given_symbols(hir).empty())
+    return symbolic_program(std::move(device), hir, catalog, options, names);
   if (compile::has_size_point(hir, device->target(), options))
     return split_program(std::move(device), hir, catalog, options, names);
   return one_program(std::move(device), hir, catalog, options, names);

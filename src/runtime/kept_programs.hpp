@@ -1,7 +1,11 @@
-// The programs of a size that is read: the ones used last are kept, and the memory of one.
+// The programs of values that symbols and sizes come to: the ones used last are kept, and the memory of one.
 #pragma once
 #include "runtime/compiled_graph.hpp"
 #include "runtime/kept.hpp"
+
+#include <rlx/ir/shape.hpp>
+
+#include <set>
 
 namespace rlx::runtime {
 
@@ -11,11 +15,11 @@ class KeptPrograms {
   explicit KeptPrograms(std::size_t limit)
       : programs_(limit, [this](CompiledGraph& gone) { add(gone_, gone.statistics()); }) {}
 
-  /// The program of that size, which `make` gives where there is none. The one used before gives back its memory: a
+  /// The program of these values, which `make` gives where there is none. The one used before gives back its memory: a
   /// size that came by once must not hold what it needed then.
   template <class Make>
-  std::shared_ptr<CompiledGraph> get(std::int64_t size, const Make& make) {
-    std::shared_ptr<CompiledGraph> now = programs_.get(size, make), before;
+  std::shared_ptr<CompiledGraph> get(const Bindings& values, const Make& make) {
+    std::shared_ptr<CompiledGraph> now = programs_.get(values, make), before;
     {
       const std::lock_guard lock(mutex_);
       if (latest_ != now) before = std::exchange(latest_, now);
@@ -40,7 +44,13 @@ class KeptPrograms {
     ExecutableStatistics s;
     programs_.view([&](const auto& programs) {
       s = gone_;
-      for (const auto& p : programs) add(s, p->statistics());
+      std::set<const void*> codes;
+      for (const auto& p : programs) {
+        add(s, p->statistics());
+        if (p->code()) codes.insert(p->code());
+      }
+      s.programs = static_cast<std::int64_t>(programs.size());
+      s.codes = static_cast<std::int64_t>(codes.size());
     });
     return s;
   }
@@ -54,7 +64,7 @@ class KeptPrograms {
   }
 
   ExecutableStatistics gone_;  // Changes only where programs_ drops one.
-  Kept<std::int64_t, CompiledGraph> programs_;
+  Kept<Bindings, CompiledGraph> programs_;
   mutable std::mutex mutex_;
   std::shared_ptr<CompiledGraph> latest_;
 };

@@ -114,8 +114,9 @@ class OneProgram final : public CompiledGraph {
     arenas_.clear();
   }
   ExecutableStatistics statistics() const override {
-    return {calls_, p_.meter.peak(), p_.in_place_bytes, p_.copied_bytes};
+    return {calls_, p_.meter.peak(), p_.in_place_bytes, p_.copied_bytes, 1, code() ? 1 : 0};
   }
+  const void* code() const override { return p_.module ? p_.module->code() : nullptr; }
 
  private:
   HostValues interpret(std::span<const HostValue> arguments) const {

@@ -24,7 +24,13 @@ void merge(DispatchReport& whole, const DispatchReport& part, const std::vector<
     if (rows[i] < 0) continue;
     ReportRow& to = whole.rows.at(static_cast<std::size_t>(rows[i]));
     const ReportRow& from = part.rows[i];
+    const auto whole_row = [&](int row) { return row < 0 ? -1 : rows.at(static_cast<std::size_t>(row)); };
     if (rows[i] != counted && to.lowering.empty()) {
+      to.op = from.op;
+      to.recognised = from.recognised;
+      to.recognised.into = whole_row(from.recognised.into);
+      for (int& r : to.recognised.from) r = whole_row(r);
+      std::erase(to.recognised.from, -1);
       to.path = from.path;
       to.provider = from.provider;
       to.lowering = from.lowering;
@@ -129,6 +135,8 @@ class SplitProgram final : public CompiledGraph {
     ExecutableStatistics s = head_->statistics();
     const ExecutableStatistics tails = tails_.statistics();
     s.calls = calls_;
+    s.programs += tails.programs;
+    s.codes += tails.codes;
     s.peak_bytes += tails.peak_bytes;
     s.in_place_bytes += tails.in_place_bytes;
     s.copied_bytes += tails.copied_bytes;
@@ -226,7 +234,7 @@ class SplitProgram final : public CompiledGraph {
 
   std::shared_ptr<CompiledGraph> tail_for(std::int64_t count) {
     const std::int64_t size = compile::reads_exactly(options_) ? count : compile::rounded_capacity(count);
-    return tails_.get(size, [&]() -> std::shared_ptr<CompiledGraph> {
+    return tails_.get({{point_->symbol, size}}, [&]() -> std::shared_ptr<CompiledGraph> {
       std::shared_lock<std::shared_mutex> operators_stay;
       if (catalog_.guard) operators_stay = std::shared_lock(*catalog_.guard);
       return compiled_graph(device_, sized(size), catalog_, of_tail_, names_of(point_->tail_rows));

@@ -289,7 +289,8 @@ TEST_P(CpuFusedCalls, OneStepWithTheBitsOfSeveral) {
     if (isa > emit_llvm::best_host_isa()) continue;
     SCOPED_TRACE(name(isa));
     const std::shared_ptr<cpu::CpuDevice> device = cpu::open_device({.isa = isa});
-    const runtime::Executable joined(device, g, catalog), apart(device, g, catalog, {.fuse = false});
+    const runtime::Executable joined(device, g, catalog, {.checked = false}),
+        apart(device, g, catalog, {.checked = false, .fuse = false});
     const DispatchReport& report = joined.report();
     EXPECT_EQ(report.steps.size(), c.steps) << report.to_json();
     std::size_t joined_steps = 0, kernels = 0;
@@ -357,7 +358,7 @@ TEST(CpuFusedCallsChecked, IndicesStayAStepOfTheirOwn) {
               at = b.input(tensor(DType::i32, {40}), "at");
   b.output(ops::matmul(ops::take(x, at, 0), w), "y");
   const runtime::Executable checked(cpu::open_device({}), g, catalog, {.checked = true}),
-      plain(cpu::open_device({}), g, catalog);
+      plain(cpu::open_device({}), g, catalog, {.checked = false});
   EXPECT_EQ(checked.report().steps.size(), 2u) << checked.report().to_json();
   EXPECT_EQ(plain.report().steps.size(), 1u) << plain.report().to_json();
   HostTensor rows(DType::i32, {40});

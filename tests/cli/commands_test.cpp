@@ -74,9 +74,9 @@ TEST(Commands, DevicesAndDoctor) {
   EXPECT_LE(doctor["memory"]["available_bytes"].get<std::int64_t>(), std::int64_t{1} << 30);
   EXPECT_TRUE(doctor["problems"].empty()) << doctor["problems"];
   EXPECT_EQ(rlx({"doctor"}).status, 0);
-  for (const std::string wrong :
-       {"RLX_MEMORY_LIMIT=lots", "RLX_THREADS=many", "RLX_ISA=mmx", "RLX_CHECKED=yes", "RLX_REPRODUCIBLE=2",
-        "RLX_POLICY=fast", "RLX_CACHE_LIMIT_MB=-1", "RLX_DEVICE=gpu9", "RLX_PLUGIN_PATH=/nowhere/at/all"}) {
+  for (const std::string wrong : {"RLX_MEMORY_LIMIT=lots", "RLX_THREADS=many", "RLX_ISA=mmx", "RLX_CHECKED=yes",
+                                  "RLX_REPRODUCIBLE=2", "RLX_RECOGNISE=no", "RLX_POLICY=fast", "RLX_CACHE_LIMIT_MB=-1",
+                                  "RLX_DEVICE=gpu9", "RLX_PLUGIN_PATH=/nowhere/at/all"}) {
     const auto j = rlx({"doctor", "--json"}, wrong).json();
     const std::string name = wrong.substr(0, wrong.find('='));
     ASSERT_GE(j["problems"].size(), 1u) << wrong;
@@ -84,6 +84,25 @@ TEST(Commands, DevicesAndDoctor) {
   }
   const auto misspelt = rlx({"doctor", "--json"}, "RLX_TREADS=2").json()["unread"];
   EXPECT_EQ(std::count(misspelt.begin(), misspelt.end(), "RLX_TREADS"), 1) << misspelt;
+}
+
+TEST(Commands, WrittenOutOperatorsAreReportedUnlessThatIsOff) {
+  const TempFolder folder;
+  put(folder / "g.rlx",
+      "rlx 1\ngraph main(%0 \"x\": f64[3]) {\n  %1 = constant() {value = f64[](0)} : f64[]\n"
+      "  %2 = reduce(%0, %1) {axes = [0]} (\n    region(%3: f64[], %4: f64[]) {\n      %5 = add(%3, %4) : f64[]\n"
+      "      return %5\n    }\n  ) : f64[]\n  %6 = constant() {value = f64[](3)} : f64[]\n"
+      "  %7 = div(%2, %6) : f64[]\n  return %7 \"y\"\n}\n");
+  const std::vector<std::string> command{"report", folder / "g.rlx", "--json"};
+  const auto nodes = rlx(command).json()["nodes"];
+  EXPECT_EQ(nodes[3]["op"], "mean") << nodes;
+  EXPECT_EQ(nodes[3]["recognised"]["written"], "div");
+  EXPECT_EQ(nodes[1]["path"], "recognised");
+  EXPECT_NE(rlx({"report", folder / "g.rlx"}).out.find("recognised: mean from 4 nodes"), std::string::npos);
+  auto off = command;
+  off.push_back("--no-recognise");
+  EXPECT_EQ(rlx(off).json()["nodes"][3]["op"], "div");
+  EXPECT_EQ(rlx(command, "RLX_RECOGNISE=0").json()["nodes"][3]["op"], "div");
 }
 
 TEST(Commands, ElementsWithoutJsonNumberAreWords) {

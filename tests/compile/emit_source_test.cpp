@@ -2,6 +2,7 @@
 #include "compile/emit_source/emit.hpp"
 #include "compile/emit_source/literal.hpp"
 #include "compile/emit_source/scalar.hpp"
+#include "compile/emit_source/words.hpp"
 #include "scalar_ops.hpp"
 
 #include <rlx/ir/error.hpp>
@@ -16,42 +17,33 @@ namespace rlx {
 namespace {
 
 using emit_source::Dialect;
-using emit_source::Element;
 using emit_source::Helper;
+using emit_source::NativeType;
 using emit_source::Spelling;
+using emit_source::Word;
 using test::Body;
 using test::kernel;
 
-// Plain C: a kernel is a function of the buffers and the three indices of a point.
-constexpr Element c_elements[] = {
-    {.dtype = DType::f32, .value = "float", .memory = "float", .suffix = "f"},
-    {.dtype = DType::f64, .value = "double", .memory = "double", .from_bits = "c_from_bits({0})"},
-    {.dtype = DType::i64, .value = "long", .memory = "long", .suffix = "l", .computing = "unsigned long"},
-    {.dtype = DType::boolean, .value = "int", .memory = "unsigned char"}};
-constexpr Spelling c_table[] = {{"add", DTypeSet{DType::f32, DType::f64}, "{0} + {1}"},
-                                {"add", DTypeSet{DType::i64}, "({T})(({U}){0} + ({U}){1})"},
-                                {"mul", DTypeSet{DType::f32, DType::f64}, "{0} * {1}"},
-                                {"exp", DTypeSet{DType::f64}, "c_exp_{D}({0})"},
-                                {"select", emit_source::any_dtype, "({0} ? {1} : {2})"},
-                                {"compare.lt", emit_source::any_dtype, "({0} < {1})"},
-                                {"convert", DTypeSet{DType::i64}, "({T}){0}", DTypeSet{DType::f32, DType::f64}}};
-constexpr Helper c_functions[] = {
-    {"c_twice_{D}", DTypeSet{DType::f64}, "static {T} c_twice_{D}({T} x) { return x + x; }"},
-    {"c_exp_{D}", DTypeSet{DType::f64}, "static {T} c_exp_{D}({T} x) { return exp(c_twice_{D}(x) / 2); }"},
-    {"c_unused", {}, "#error printed without need"},
-    {"c_from_bits",
-     {},
-     "static double c_from_bits(unsigned long b) { union { unsigned long i; double d; } u = {b}; return u.d; }"}};
-constexpr std::span<const Spelling> c_tables[] = {c_table};
-constexpr std::span<const Helper> c_helpers[] = {c_functions};
-constexpr Dialect plain_c{.name = "C",
-                          .elements = c_elements,
-                          .spellings = c_tables,
-                          .helpers = c_helpers,
+// A little of C: a kernel is a function of the buffers and the three indices of a point.
+constexpr NativeType small_types[] = {{DType::f32, "float", "f"},    {DType::f64, "double"},
+                                      {DType::i32, "int"},           {DType::i64, "long", "l"},
+                                      {DType::u32, "unsigned", "u"}, {DType::u64, "unsigned long", "ul"},
+                                      {DType::u8, "unsigned char"},  {DType::boolean, "int"}};
+constexpr Spelling small_table[] = {{"exp", DTypeSet{DType::f64}, "small_exp_{D}({0})"}};
+constexpr Helper small_functions[] = {
+    {"small_twice_{D}", DTypeSet{DType::f64}, "{T} small_twice_{D}({T} x) { return x + x; }"},
+    {"small_exp_{D}", DTypeSet{DType::f64}, "{T} small_exp_{D}({T} x) { return exp(small_twice_{D}(x) / 2); }"},
+    {"small_unused", {}, "#error printed without need"},
+    {"bits_f64", {}, "f64 bits_f64(u64 b) { union { u64 i; f64 d; } u = {b}; return u.d; }"}};
+constexpr Dialect small_c{.name = "C",
+                          .types = small_types,
+                          .lacks = "tan rint",
+                          .spellings = small_table,
+                          .helpers = small_functions,
                           .preamble = "#include <math.h>\n",
+                          .function = "static ",
                           .kernel = "void {n}({a}, long x, long y, long z) {",
                           .parameter = "char* b{k}, long o{k}",
-                          .check_parameter = "",
                           .bind = "{M}* {p} = ({M}*)(b{k} + o{k});",
                           .global_index = {"x", "y", "z"},
                           .hex_floats = false,
@@ -71,7 +63,7 @@ Graph scaled_sum(std::int64_t n) {
 }
 
 TEST(EmitSource, GoldenText) {
-  const emit_source::EmittedProgram p = emit_source::emit(scaled_sum(10), plain_c);
+  const emit_source::EmittedProgram p = emit_source::emit(scaled_sum(10), small_c);
   EXPECT_EQ(p.text,
             "#include <math.h>\n"
             "void k_axpy(char* b0, long o0, char* b1, long o1, long x, long y, long z) {\n"
@@ -119,8 +111,8 @@ TEST(EmitSource, PlainCRuns) {
            const Value flat = w.add(w.add(w.add(i[0], i[0]), w.add(i[0], i[0])), i[1]);
            w.store(p[1], flat, b.emit1("select", {w.compare(flat, w.i64(11), ops::Direction::lt), result, infinite}));
          });
-  const emit_source::EmittedProgram p = emit_source::emit(g, plain_c);
-  EXPECT_EQ(p.text.find("c_unused"), std::string::npos);
+  const emit_source::EmittedProgram p = emit_source::emit(g, small_c);
+  EXPECT_EQ(p.text.find("small_unused"), std::string::npos);
   const std::string stem = ::testing::TempDir() + "rlx_emit_source_test";
   std::ofstream(stem + ".c") << p.text;
   ASSERT_EQ(std::system(("cc -shared -fPIC -w -o " + stem + ".so " + stem + ".c -lm").c_str()), 0) << p.text;
@@ -153,7 +145,7 @@ TEST(EmitSource, RefusesWhatTheDialectLacks) {
     kernel(b, {.name = "k", .extents = {4}}, {x},
            [&](const Body& w, ValuesIn i, ValuesIn p) { w.store(p[0], i[0], b.emit1(op, {w.load(p[0], i[0])})); });
     try {
-      emit_source::emit(g, plain_c);
+      emit_source::emit(g, small_c);
     } catch (const VerifyError& e) {
       EXPECT_EQ(e.constraint(), "dialect");
       return e.what();
@@ -169,15 +161,18 @@ TEST(EmitSource, SaysBeforehandWhatTheDialectLacks) {
   const auto answer = [](std::string_view op, DType from, DType to, const AnyAttrs& attrs = {}) -> std::string {
     const Types in{tensor(from, {4})};
     const Instance i{test::scalar_registry().find(op), &attrs, {in, {}, nullptr}, {tensor(to, {4})}, nullptr};
-    const Answer a = emit_source::expresses(plain_c, i);
+    const Answer a = emit_source::expresses(small_c, i);
     return a.is_no() ? a.why : "yes";
   };
   EXPECT_EQ(answer("tan", DType::f64, DType::f64), "C has no spelling of tan from f64 to f64");
   EXPECT_EQ(answer("neg", DType::bf16, DType::bf16), "C has no type for bf16");
   EXPECT_EQ(answer("exp", DType::f64, DType::f64), "yes");
-  EXPECT_EQ(answer("exp", DType::f32, DType::f32), "C has no spelling of exp from f32 to f32");
+  EXPECT_EQ(answer("round", DType::f32, DType::f32), "C has no spelling of round from f32 to f32");
+  // By a common function that calls a missing one.
+  EXPECT_EQ(answer("digamma", DType::f32, DType::f32), "C has no spelling of digamma from f32 to f32");
   EXPECT_EQ(answer("convert", DType::f32, DType::f32), "yes");
-  EXPECT_EQ(answer("convert", DType::f64, DType::f32), "C has no spelling of convert from f64 to f32");
+  EXPECT_EQ(answer("convert", DType::f64, DType::f32), "yes");
+  EXPECT_EQ(answer("abs", DType::c64, DType::f32), "C has no type for c64");
 }
 
 TEST(EmitSource, RefusesTeamsWithoutLocalMemory) {
@@ -186,7 +181,7 @@ TEST(EmitSource, RefusesTeamsWithoutLocalMemory) {
   const Value x = b.input(test::device_buffer(DType::f32, 4), "x");
   kernel(b, {.name = "k", .policy = lir::Policy::team, .extents = {1}, .team = {4}}, {x},
          [&](const Body&, ValuesIn, ValuesIn) { b.emit("lir.barrier", {}); });
-  EXPECT_THROW(emit_source::emit(g, plain_c), VerifyError);
+  EXPECT_THROW(emit_source::emit(g, small_c), VerifyError);
 }
 
 TEST(EmitSource, KernelsComeInProgramOrder) {
@@ -210,25 +205,50 @@ TEST(EmitSource, KernelsComeInProgramOrder) {
   b.emit("lir.while", Values{}, {}, regions);
   add("last");
   std::vector<std::string> names;
-  for (const auto& k : emit_source::emit(g, plain_c).kernels) names.push_back(k.name);
+  for (const auto& k : emit_source::emit(g, small_c).kernels) names.push_back(k.name);
   EXPECT_EQ(names, (std::vector<std::string>{"k_first", "k_condition", "k_body", "k_last"}));
 }
 
 TEST(EmitSource, LiteralsAreExact) {
-  const auto text = [](const HostTensor& v) {
-    return emit_source::literal(plain_c, *emit_source::find_element(plain_c, v.dtype()), v);
+  const auto text = [](const HostTensor& v, const Dialect& dialect = small_c) {
+    return emit_source::in_language(dialect, emit_source::literal(dialect, v));
   };
   EXPECT_EQ(text(HostTensor::scalar_i64(DType::i64, INT64_MIN)), "(-9223372036854775807l - 1l)");
   EXPECT_EQ(text(HostTensor::scalar_i64(DType::i64, -3)), "(-3l)");
-  EXPECT_EQ(text(HostTensor::scalar(DType::f64, -INFINITY)), "c_from_bits(0xfff0000000000000ul)");
+  EXPECT_EQ(text(HostTensor::scalar(DType::f64, -INFINITY)), "bits_f64((unsigned long)(0xfff0000000000000ul))");
   EXPECT_EQ(text(HostTensor::scalar(DType::f64, -0.0)), "(-0.0000000000000000e+00)");
   for (double v : {0.1, 1e-310, 1.7976931348623157e308, 2.0 / 3})
     EXPECT_EQ(std::strtod(text(HostTensor::scalar(DType::f64, v)).c_str(), nullptr), v);
   for (float v : {0.1f, 1e-44f, 3.4028235e38f})
     EXPECT_EQ(std::strtof(text(HostTensor::scalar(DType::f32, v)).c_str(), nullptr), v);
-  Dialect hex = plain_c;
+  Dialect hex = small_c;
   hex.hex_floats = true;
-  EXPECT_EQ(emit_source::literal(hex, c_elements[0], HostTensor::scalar(DType::f32, 0.1f)), "0x1.99999ap-4f");
+  EXPECT_EQ(text(HostTensor::scalar(DType::f32, 0.1f), hex), "0x1.99999ap-4f");
+}
+
+// Words, numbers and casts of other languages than C.
+TEST(EmitSource, CommonTextInALanguage) {
+  static constexpr NativeType types[] = {{DType::f32, "float", "f"},     {DType::f64, "double", "lf"},
+                                  {DType::u32, "uint", "u"},      {DType::i64, "int64_t", "L"},
+                                  {DType::u64, "uint64_t", "UL"}, {DType::c64, "vec2"}};
+  static constexpr Word words[] = {{"bits_f32", "uintBitsToFloat"}, {"make_c64", "vec2"}};
+  constexpr Dialect calls{.name = "calls",
+                          .types = types,
+                          .words = words,
+                          .kernel = "",
+                          .parameter = "",
+                          .hex_floats = false,
+                          .casts_as_calls = true};
+  const auto said = [&](std::string_view text) { return emit_source::in_language(calls, text); };
+  EXPECT_EQ(said("const c64 z = make_c64(1.5f, 2.0);"), "const vec2 z = vec2(1.5f, 2.0lf);");
+  EXPECT_EQ(said("f32 rlx_x(f32 a, u64 b)"), "float rlx_x(float a, uint64_t b)");
+  EXPECT_EQ(said("(f32)x + (f64)-f(x, 1)[2].y * (u32)(a + (i64)b)"),
+            "float(x) + double(-f(x, 1)[2].y) * uint(a + int64_t(b))");
+  EXPECT_EQ(said("(f32)0x7fu << 3ul, 7l, 0xful, z.f32, bits_f32(1u)"),
+            "float(0x7fu) << 3UL, 7L, 0xfUL, z.f32, uintBitsToFloat(1u)");
+  EXPECT_EQ(said("0x1p-14f 0x1.8p+1 1e-9 12"), "6.10351562e-05f 3.0000000000000000e+00lf 1e-9lf 12");
+  EXPECT_TRUE(emit_source::says(calls, "(u64)x + f64_bits(y)"));
+  EXPECT_FALSE(emit_source::says(calls, "(u8)x"));
 }
 
 }  // namespace

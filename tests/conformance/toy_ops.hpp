@@ -12,7 +12,7 @@ struct ToyAttrs {
 };
 using A = ToyAttrs;
 
-inline constexpr Operand toy_operands[] = {{"x", floating}};
+inline constexpr Operand toy_operands[] = {{"x", DType::f64}};
 inline constexpr Constraint<A> toy_constraints[] = {
     {"C1", "0 <= axis < rank(x)",
      [](const A& a, const Signature& s) -> Answer { return 0 <= a.axis && a.axis < s.rank(0); }}};
@@ -51,25 +51,25 @@ inline Batched toy_forgetful_batch(const BatchCall<A>& c) {
 
 inline std::vector<Sample<A>> toy_samples() {
   return {sample<A>({f64({2, 3})}), sample<A>({{f64({2}), {2, 3}}}).expects({{4, 9}}).exact().without_gradients(),
-          sample<A>({f32({2})}, {1}).breaking("C1")};
+          sample<A>({f64({2})}, {1}).breaking("C1")};
 }
 /// For other meanings than x * x: the square of ones, and their order, are ones.
 inline std::vector<Sample<A>> toy_ones() {
   return {sample<A>({f64({2, 3})}), sample<A>({{f64({2}), {1, 1}}}).expects({{1, 1}}).exact(),
-          sample<A>({f32({2})}, {1}).breaking("C1")};
+          sample<A>({f64({2})}, {1}).breaking("C1")};
 }
 inline std::vector<Sample<A>> toy_stating_nothing() {
-  return {sample<A>({f64({2, 3})}), sample<A>({f32({2})}, {1}).breaking("C1")};
+  return {sample<A>({f64({2, 3})}), sample<A>({f64({2})}, {1}).breaking("C1")};
 }
 inline std::vector<Sample<A>> toy_wrong_literal() {
-  return {sample<A>({{f64({2}), {2, 3}}}).expects({{4, 8}}), sample<A>({f32({2})}, {1}).breaking("C1")};
+  return {sample<A>({{f64({2}), {2, 3}}}).expects({{4, 8}}), sample<A>({f64({2})}, {1}).breaking("C1")};
 }
 inline std::vector<Sample<A>> toy_unbroken() { return {sample<A>({{f64({2}), {2, 3}}}).expects({{4, 9}})}; }
 inline std::vector<Sample<A>> toy_accepted() {
-  return {sample<A>({{f64({2}), {2, 3}}}).expects({{4, 9}}), sample<A>({f32({2})}, {0}).breaking("C1")};
+  return {sample<A>({{f64({2}), {2, 3}}}).expects({{4, 9}}), sample<A>({f64({2})}, {0}).breaking("C1")};
 }
 
-inline constexpr Operand toy_pair[] = {{"x", floating}, {"y", floating}};
+inline constexpr Operand toy_pair[] = {{"x", DType::f64}, {"y", DType::f64}};
 inline Values toy_product(Builder&, const A&, ValuesIn in) { return {ops::mul(in[0], in[1])}; }
 /// Right where both cotangents are wanted; that of y alone is half of it.
 inline Values toy_greedy_vjp(const VjpCall<A>& c) {
@@ -79,7 +79,7 @@ inline Values toy_greedy_vjp(const VjpCall<A>& c) {
 inline std::vector<Sample<A>> toy_pairs() {
   return {sample<A>({f64({3}), f64({3})}),
           sample<A>({{f64({2}), {2, 3}}, {f64({2}), {5, 7}}}).expects({{10, 21}}).exact(),
-          sample<A>({f32({2}), f32({2})}, {1}).breaking("C1")};
+          sample<A>({f64({2}), f64({2})}, {1}).breaking("C1")};
 }
 
 /// A right one, of which the others differ in one slot.

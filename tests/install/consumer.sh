@@ -27,7 +27,7 @@ for example in "$source"/examples/*.cpp; do
 done
 
 # Somebody else's project: nothing of the source tree but the consumer's own files.
-cp "$source"/tests/install/{CMakeLists.txt,graph.cpp,beside_kokkos.cpp} "$work"
+cp "$source"/tests/install/{CMakeLists.txt,graph.cpp,checked.cpp,beside_kokkos.cpp} "$work"
 cmake -S "$work" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_CXX_COMPILER="$compiler" -DEXAMPLES="$(IFS=";"; echo "${examples[*]}")" >"$work/configure.log" ||
   { cat "$work/configure.log" >&2; fail "find_package(rlx) failed"; }
 cmake --build "$work/build"
@@ -37,6 +37,22 @@ if [[ -x $work/build/beside_kokkos ]]; then
 else
   echo "consumer: left out beside_kokkos: no Kokkos library (Debian: libtrilinos-kokkos-dev)"
 fi
+# Checked mode is on where the library is a debug build, whatever its users are.
+type=$(sed -n 's/^CMAKE_BUILD_TYPE:[A-Z]*=//p' "$build/CMakeCache.txt")
+folder=$(dirname "$(find "$work/prefix" -name librlx.so)")
+for flags in "-UNDEBUG -O0" "-DNDEBUG -O2"; do
+  # shellcheck disable=SC2086
+  "$compiler" -std=c++20 $flags -I"$work/prefix/include" "$work/checked.cpp" -o "$work/checked" -L"$folder" -lrlx -Wl,-rpath,"$folder"
+  "$work/checked" "$type" || fail "compiled with $flags, a program has another mode than the library's $type build"
+done
+# Operators that somebody else defines, in a library of theirs.
+cp -r "$source/examples/own_operators" "$work/own_operators"
+cmake -S "$work/own_operators" -B "$work/own_operators/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_CXX_COMPILER="$compiler" >"$work/configure.log" ||
+  { cat "$work/configure.log" >&2; fail "a project with operators of its own cannot be configured"; }
+cmake --build "$work/own_operators/build"
+RLX_DEVICE=cpu "$work/own_operators/build/own_operators" | tee "$work/out" || fail "operators of another project fail"
+grep -q '^two operators of our own$' "$work/out" || fail "operators of another project were not tried"
+
 cd "$work"
 "$work/prefix/bin/rlx" splat capture --random 100 -o "$work/made" --views 1 --size 16x16
 cp made/scene.ply scene.ply  # The examples find it where they run.

@@ -27,7 +27,7 @@ TEST(KeptPrograms, TheOneNotUsedForLongestGoes) {
   KeptPrograms kept(3);
   int made = 0;
   const auto get = [&](std::int64_t size) {
-    return kept.get(size, [&] {
+    return kept.get({{"n", size}}, [&] {
       ++made;
       return std::make_shared<Program>(size);
     });
@@ -56,7 +56,7 @@ TEST(KeptPrograms, TheOneNotUsedForLongestGoes) {
 TEST(KeptPrograms, OneHoldsItsMemory) {
   KeptPrograms kept(2);
   const auto get = [&](std::int64_t size) {
-    return std::static_pointer_cast<Program>(kept.get(size, [&] { return std::make_shared<Program>(size); }));
+    return std::static_pointer_cast<Program>(kept.get({{"n", size}}, [&] { return std::make_shared<Program>(size); }));
   };
   const auto a = get(1);
   get(1);
@@ -64,7 +64,7 @@ TEST(KeptPrograms, OneHoldsItsMemory) {
   const auto b = get(2);
   EXPECT_EQ(a->trimmed, 1);
   EXPECT_EQ(b->trimmed, 0);
-  EXPECT_THROW(kept.get(3, []() -> std::shared_ptr<CompiledGraph> { throw CompileError({}); }), CompileError);
+  EXPECT_THROW(kept.get({{"n", 3}}, []() -> std::shared_ptr<CompiledGraph> { throw CompileError({}); }), CompileError);
   EXPECT_EQ(kept.size(), 2u);
   EXPECT_EQ(kept.latest(), b);
 }

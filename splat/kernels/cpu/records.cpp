@@ -11,6 +11,8 @@
 
 namespace rlx::splat {
 
+static std::string f32_sums_in_f64(const Instance&) { return "f32 sums in f64"; }
+
 static std::span<const KernelRecord> records() {
   static const DTypeSet f32{DType::f32}, i32{DType::i32};
   static const std::array list{
@@ -35,6 +37,7 @@ static std::span<const KernelRecord> records() {
                    .accepts = cpu::project_accepts,
                    .action = cpu::launch_project_gradient,
                    .workspace = cpu::project_gradient_workspace,
+                   .widens = f32_sums_in_f64,
                    .where = "splat/kernels/cpu/project.cpp"},
       KernelRecord{.name = "cpu.rasterize",
                    .op = "splat.rasterize",
@@ -68,6 +71,7 @@ static std::span<const KernelRecord> records() {
                    .dtypes = {f32, f32},
                    .action = cpu::launch_ssim,
                    .workspace = cpu::ssim_workspace,
+                   .widens = f32_sums_in_f64,
                    .where = "splat/kernels/cpu/ssim.cpp"},
       KernelRecord{.name = "cpu.ssim_gradient",
                    .op = "splat.ssim_gradient",

@@ -13,15 +13,18 @@
 
 namespace rlx::conformance {
 
-/// One sample as a graph of one node, with its operands.
+/// One sample as a graph of one node, with its operands; where it has resources, of what makes and reads them besides.
 struct Instance {
   const Op* op;
-  std::size_t index;  ///< Place in the operator's list of samples.
+  std::size_t index;  ///< Place in the operator's list of samples; those of derived ones follow.
+  std::string tail;   ///< That place, or "like3": of sample 3 in another element type.
   AnySample sample;
-  std::string dtype;  ///< Of the first operand, or of the first result where there is none.
+  std::string dtype;  ///< Of the determining operand (claims.hpp); of the first result where there is none.
   Graph graph;
-  HostValues in;
-  const Node& node() const { return graph.node(graph.region(Graph::top).nodes.at(0)); }
+  NodeId at;                          ///< The operator's node.
+  std::vector<SampleOperand> inputs;  ///< Of the graph: the sample's operands, and what resources are made of.
+  HostValues in;                      ///< One an input.
+  const Node& node() const { return graph.node(at); }
   Types operand_types() const { return graph.types_of(node().operands); }
 };
 
@@ -77,9 +80,12 @@ class Collector {
   const Registry& registry_;
 };
 
-/// The samples of an operator that are no refusals. One that cannot be built is a failed case, one without values is
-/// skipped.
-std::vector<Instance> instances_of(const Op& op, Collector& out);
+/// Throws what emission throws.
+Instance instance_of(const Op& op, std::size_t index, AnySample sample, const Registry& registry, std::string tail);
+
+/// The samples of an operator that are no refusals, and what proves the element types that it claims besides, of those
+/// that `storage` holds. One that cannot be built is a failed case, one without values is skipped.
+std::vector<Instance> instances_of(const Op& op, DTypeSet storage, Collector& out);
 
 /// Reference results; an instance without them has failed already.
 struct Expected {

@@ -1,5 +1,8 @@
 #include "api/conformance/checks.hpp"
+#include "api/conformance/claims.hpp"
 #include "api/conformance/fill.hpp"
+#include "api/conformance/resources.hpp"
+#include "api/conformance/retype.hpp"
 #include "api/conformance/rungs.hpp"
 
 #include <algorithm>
@@ -10,29 +13,29 @@ namespace rlx::conformance {
 namespace {
 
 std::string dtype_of(const Type& t) {
-  if (const auto* x = std::get_if<TensorType>(&t)) return std::string(name(x->dtype));
-  if (const auto* s = std::get_if<SparseType>(&t)) return std::string(name(s->dtype));
-  if (const auto* r = std::get_if<ResourceType>(&t)) return std::string(name(r->dtype));
-  return "token";
-}
-
-Instance instance_of(const Op& op, std::size_t index, AnySample sample, const Registry& registry) {
-  Instance i{&op, index, std::move(sample), {}, Graph(std::string(op.name())), {}};
-  Builder b(i.graph, registry);
-  Values in;
-  for (const SampleOperand& o : i.sample.in) in.push_back(b.input(o.type, "x" + std::to_string(in.size())));
-  const Values out = b.emit(op.name(), in, i.sample.attrs, i.sample.regions);
-  for (std::size_t k = 0; k < out.size(); ++k) b.output(out[k], "y" + std::to_string(k));
-  i.dtype = !in.empty() ? dtype_of(in[0].type()) : !out.empty() ? dtype_of(out[0].type()) : "none";
-  for (std::size_t k = 0; k < i.sample.in.size(); ++k)
-    i.in.push_back(filled(i.sample.in[k], seed_of(op.name(), index, k)));
-  return i;
+  const auto element = element_type(t);
+  return element ? std::string(name(*element)) : "token";
 }
 
 }  // namespace
 
+Instance instance_of(const Op& op, std::size_t index, AnySample sample, const Registry& registry, std::string tail) {
+  Instance i{&op, index, std::move(tail), std::move(sample), {}, Graph(std::string(op.name())), -1, {}, {}};
+  Builder b(i.graph, registry);
+  Emitted emitted = emit_sample(b, op, i.sample);
+  i.at = emitted.node;
+  i.inputs = std::move(emitted.inputs);
+  for (std::size_t k = 0; k < emitted.outputs.size(); ++k) b.output(emitted.outputs[k], "y" + std::to_string(k));
+  const Node& node = i.node();
+  const std::size_t at = determining_operand(op).value_or(0);
+  const std::vector<ValueId>& of = at < node.operands.size() ? node.operands : node.results;
+  i.dtype = of.empty() ? "none" : dtype_of(i.graph.type(of[at < node.operands.size() ? at : 0]));
+  for (std::size_t k = 0; k < i.inputs.size(); ++k) i.in.push_back(filled(i.inputs[k], seed_of(op.name(), index, k)));
+  return i;
+}
+
 CaseOf case_of(const Instance& i, std::string_view kind, std::string_view device, std::string path) {
-  return {*i.op, kind, device, i.dtype, std::to_string(i.index), std::move(path)};
+  return {*i.op, kind, device, i.dtype, i.tail, std::move(path)};
 }
 
 std::string text_of(const std::exception& e) {
@@ -61,7 +64,7 @@ void Collector::rule_refused(const CaseOf& c, std::string_view rule, Op::RuleInf
   else add(c, Outcome::refused, e.what());
 }
 
-std::vector<Instance> instances_of(const Op& op, Collector& out) {
+std::vector<Instance> instances_of(const Op& op, DTypeSet storage, Collector& out) {
   std::vector<Instance> instances;
   std::size_t index = 0;
   for (AnySample& s : op.samples()) {
@@ -69,15 +72,17 @@ std::vector<Instance> instances_of(const Op& op, Collector& out) {
     if (!s.breaks.empty()) continue;
     std::string why;
     for (const SampleOperand& o : s.in)
-      if (const auto no = cannot_fill(o); no && why.empty()) why = *no;
+      if (const auto no = cannot_fill(o, out.registry()); no && why.empty()) why = *no;
     if (!why.empty()) {
       out.skip(why);
       continue;
     }
-    out.guarded({op, "value", out.device(), {}, std::to_string(at)},
-                [&] { instances.push_back(instance_of(op, at, std::move(s), out.registry())); });
+    const std::string tail = std::to_string(at);
+    out.guarded({op, "value", out.device(), {}, tail},
+                [&] { instances.push_back(instance_of(op, at, std::move(s), out.registry(), tail)); });
   }
   if (instances.empty()) out.skip("value: no sample of " + std::string(op.name()) + " has values");
+  add_claimed(op, index, storage, instances, out);
   return instances;
 }
 

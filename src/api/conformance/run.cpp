@@ -36,7 +36,7 @@ void count(Summary& s, const Registry& registry) {
   for (const CaseResult& c : s.cases) {
     for (Counts* k : {&s.counts, &rung_counts(s, c.rung)})
       ++(c.outcome == Outcome::passed ? k->passed : c.outcome == Outcome::refused ? k->refused : k->failed);
-    if ((c.kind != "value" && c.kind != "plan") || !c.path.empty()) continue;
+    if ((c.kind != "value" && c.kind != "plan" && c.kind != "claim") || !c.path.empty()) continue;
     Seen& seen = pairs[{c.op, c.dtype}];
     seen.is_extern = registry.get(c.op).meaning() == Meaning::extern_;
     if (c.outcome == Outcome::refused && !seen.refused) seen.refused = true, seen.reason = c.reason;
@@ -62,7 +62,7 @@ Summary run(const runtime::Catalog& catalog, const Options& options) {
   if (options.filter.empty() && device->computes()) check_memory(*device, out);
   for (std::size_t k = 0; k < ops.size(); ++k) {
     if (options.progress) options.progress({ops[k]->name(), k, ops.size()});
-    const std::vector<Instance> instances = instances_of(*ops[k], out);
+    const std::vector<Instance> instances = instances_of(*ops[k], device->target().storage, out);
     const std::vector<Expected> expected = expected_of(instances, options.device, out);
     if (is_reference) {
       check_definition(*ops[k], out);

@@ -65,8 +65,11 @@ Tensors combined(const Instance& i, const Tensors& a, const Tensors& b, const Re
       in.push_back(builder.input(by_region ? tensor(x.dtype(), {}) : std::get<TensorType>(type_of(x)),
                                  "x" + std::to_string(in.size())));
   if (!by_region) {
-    for (std::size_t k = 0; k < a.size(); ++k)
-      builder.output(ops::add(in[k], in[a.size() + k]), "y" + std::to_string(k));
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      const DType t = in[k].dtype(), wide = numbers.contains(t) ? t : default_accumulator(t);
+      const Value sum = ops::add(ops::convert(in[k], wide), ops::convert(in[a.size() + k], wide));
+      builder.output(ops::convert(sum, t), "y" + std::to_string(k));
+    }
     HostValues arguments(a.begin(), a.end());
     arguments.insert(arguments.end(), b.begin(), b.end());
     return *tensors_of(evaluate(g, registry, arguments));

@@ -1,4 +1,5 @@
 // Branches and checks of kernel bodies.
+#include "compile/emit_llvm/costs.hpp"
 #include "compile/emit_llvm/kernel.hpp"
 
 #include <rlx/ir/op.hpp>

@@ -44,7 +44,9 @@ struct CheckState {
   void (*fail)(CheckState*, const char* what, std::int64_t index, std::int64_t point) = nullptr;
 };
 
-using KernelFunction = void (*)(void* const* buffers, std::int64_t begin, std::int64_t end, CheckState* check);
+/// `sizes`: KernelInfo::sizes of the program that is run.
+using KernelFunction = void (*)(void* const* buffers, std::int64_t begin, std::int64_t end, CheckState* check,
+                                const std::int64_t* sizes);
 
 struct KernelInfo {
   std::string name;
@@ -54,13 +56,16 @@ struct KernelInfo {
   std::int64_t rows = 0;  ///< Positions of all dimensions but the last, where the same number of units follows for each
                           ///< in order; else 0.
   std::int64_t last = 1;  ///< Extent of the last dimension.
+  std::vector<std::int64_t> sizes{};  ///< What launches hand to the function: the numbers that are not in its code.
 };
 
 /// The kernels of `lir` in the order of their nodes, as emit_object makes them. Cheap: no code is made.
 /// Throws DeviceError for what this emitter refuses.
 std::vector<KernelInfo> plan(const Graph& lir, const Machine& machine);
-/// Everything of `lir` that its kernels' code depends on, for cache keys.
-std::string kernel_text(const Graph& lir);
+/// Everything of `lir` that its kernels' code depends on, for cache keys: programs of one text run one object, each
+/// with the sizes of its own plan. First extents are not in it, nor what lir.size gives, but how the code is fitted to
+/// them.
+std::string kernel_text(const Graph& lir, const Machine& machine);
 /// A relocatable object with one global symbol a kernel, its name. Throws DeviceError.
 std::vector<std::byte> emit_object(const Graph& lir, const Machine& machine);
 /// The LLVM IR of the kernels as text, before or after optimisation; for people.

@@ -42,8 +42,8 @@ void Kernel::count_uses(RegionId r) {
 }
 
 void Kernel::emit() {
-  LLVMTypeRef parameters[] = {ir_.ptr, ir_.i64, ir_.i64, ir_.ptr};
-  const LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(ir_.c), parameters, 4, 0);
+  LLVMTypeRef parameters[] = {ir_.ptr, ir_.i64, ir_.i64, ir_.ptr, ir_.ptr};
+  const LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(ir_.c), parameters, std::size(parameters), 0);
   ir_.fn = LLVMAddFunction(ir_.m, plan_.attrs->name.c_str(), type);
   auto attribute = [&](const char* key, const std::string& text) {
     LLVMAddAttributeAtIndex(
@@ -75,66 +75,82 @@ void Kernel::emit() {
     buffers_[argument] = {ir_.wrap(LLVMBuildLoad2(ir_.b, ir_.ptr, slot, "")), g_.tensor_type(argument).dtype, i};
   }
 
+  for (std::size_t i = 0; i < plan_.sizes.size(); ++i) {
+    LLVMValueRef at[] = {ir_.integer(ir_.i64, static_cast<std::int64_t>(i)).v};
+    const LLVMValueRef slot = LLVMBuildInBoundsGEP2(ir_.b, ir_.i64, parameter(4).v, at, 1, "");
+    sizes_.push_back(ir_.wrap(LLVMBuildLoad2(ir_.b, ir_.i64, slot, "")));
+  }
+  std::size_t next = first_size_of_body;
+  for (NodeId size : lir::sizes(g_, n)) sizes_of_body_[size] = sizes_[next++];
+  ir_.loop(parameter(1), parameter(2), 1, [&](V at) { unit(at, body); });
+  LLVMBuildRetVoid(ir_.b);
+}
+
+// Unit -> position in the outer dimensions and block of the last one.
+void Kernel::unit(V unit, const Region& body) {
   const V zero = ir_.integer(ir_.i64, 0);
-  auto integer = [&](std::int64_t x) { return ir_.integer(ir_.i64, x); };
-  auto divide = [&](V a, std::int64_t by) {
-    return by == 1 ? a : ir_.wrap(LLVMBuildUDiv(ir_.b, a.v, integer(by).v, ""));
-  };
-  ir_.loop(parameter(1), parameter(2), 1, [&](V unit) {
-    // Unit -> position in the outer dimensions and block of the last one.
-    V rest = divide(unit, plan_.blocks);
-    const V block = plan_.blocks == 1 ? zero : unit - rest * integer(plan_.blocks);
-    const bool tiled = plan_.tile > 1;
-    V tile_from = zero, tile_to = zero, outer = rest;
-    for (std::size_t d = plan_.outer.size(); d-- > 0;) {
-      const bool is_tile = tiled && d + 1 == plan_.outer.size();
-      const std::int64_t extent = is_tile ? (plan_.outer[d] + plan_.tile - 1) / plan_.tile : plan_.outer[d];
-      const V next = d == 0 ? zero : divide(rest, extent);
-      Val x = index(d == 0 ? rest : rest - next * integer(extent));
-      if (is_tile) {
-        tile_from = x.re * integer(plan_.tile);
-        const V end = tile_from + integer(plan_.tile), limit = integer(plan_.outer[d]);
-        tile_to = plan_.outer[d] % plan_.tile ? select(lt(end, limit), end, limit) : end;
-        outer = next * limit;
-        rest = next;
-        continue;
-      }
-      x.non_negative = true;
-      define(body.arguments[d], x);
+  const std::size_t dims = plan_.attrs->extents.size();
+  if (dims == 0) {
+    point_ = zero;
+    region(g_.node(plan_.node).regions[0], {});
+    return;
+  }
+  const auto integer = [&](std::int64_t x) { return ir_.integer(ir_.i64, x); };
+  const auto divide = [&](V a, V by) { return ir_.wrap(LLVMBuildUDiv(ir_.b, a.v, by.v, "")); };
+  const V last = dims == 1 ? size(size_of_first_extent) : integer(plan_.last);
+  V rest = dims == 1 ? zero : unit, block = dims == 1 ? unit : zero;
+  if (dims > 1 && plan_.cut) {
+    // Rows in one piece are the most frequent ones, and a division takes as long as a short row.
+    const V blocks = size(size_of_blocks);
+    rest = ir_.if_then(gt(blocks, 1.0), unit, [&] { return divide(unit, blocks); });
+    block = unit - rest * blocks;
+  }
+  const bool tiled = plan_.tile > 1;
+  V tile_from = zero, tile_to = zero, outer = rest;
+  for (std::size_t d = plan_.outer.size(); d-- > 0;) {
+    const bool is_tile = tiled && d + 1 == plan_.outer.size();
+    const std::int64_t extent = is_tile ? (plan_.outer[d] + plan_.tile - 1) / plan_.tile : plan_.outer[d];
+    const V next = d == 0 ? zero : extent == 1 ? rest : divide(rest, integer(extent));
+    Val x = index(d == 0 ? rest : rest - next * integer(extent));
+    if (is_tile) {
+      tile_from = x.re * integer(plan_.tile);
+      const V end = tile_from + integer(plan_.tile);
+      const V limit = d == 0 ? size(size_of_first_extent) : integer(plan_.outer[d]);
+      tile_to = d == 0 || plan_.outer[d] % plan_.tile ? select(lt(end, limit), end, limit) : end;
+      outer = next * limit;
       rest = next;
+      continue;
     }
-    if (dims == 0) {
-      point_ = zero;
-      region(n.regions[0], {});
+    x.non_negative = true;
+    define(body.arguments[d], x);
+    rest = next;
+  }
+  V low = zero, high = last;
+  if (plan_.cut) {
+    low = block * size(size_of_block);
+    const V end = low + size(size_of_block);
+    high = select(lt(end, last), end, last);
+  }
+  const V row = outer * last;
+  // Blocks are whole vectors, so that where rows are too, no range ends within one.
+  const std::int64_t known = dims == 1 ? -1 : !plan_.cut ? plan_.last : plan_.last % plan_.lanes ? -1 : plan_.lanes;
+  if (plan_.lanes > 1) forms_ = LaneForms(g_, g_.node(plan_.node).regions[0], body.arguments[dims - 1]);
+  const RegionId points = g_.node(plan_.node).regions[0];
+  vector_range(low, high, plan_.lanes, known, [&](const Val& i) {
+    define(body.arguments[dims - 1], i);
+    if (!tiled) {
+      point_ = row + i.re;
+      region(points, {});
       return;
     }
-    const V low = block * integer(plan_.block);
-    V high = integer(plan_.last);
-    if (plan_.blocks > 1) {
-      const V end = low + integer(plan_.block);
-      high = select(lt(end, high), end, high);
-    }
-    const V row = outer * integer(plan_.last);
-    // How many positions a range has modulo the lanes is known where all blocks are whole vectors.
-    const std::int64_t known = plan_.blocks == 1 ? plan_.last : plan_.last % plan_.lanes == 0 ? plan_.block : -1;
-    if (plan_.lanes > 1) forms_ = LaneForms(g_, n.regions[0], body.arguments[dims - 1]);
-    vector_range(low, high, plan_.lanes, known, [&](const Val& i) {
-      define(body.arguments[dims - 1], i);
-      if (!tiled) {
-        point_ = row + i.re;
-        region(n.regions[0], {});
-        return;
-      }
-      ir_.loop(tile_from, tile_to, 1, [&](V t) {
-        Val x = index(t);
-        x.non_negative = true;
-        define(body.arguments[dims - 2], x);
-        point_ = (outer + t) * integer(plan_.last) + i.re;
-        region(n.regions[0], {});
-      });
+    ir_.loop(tile_from, tile_to, 1, [&](V t) {
+      Val x = index(t);
+      x.non_negative = true;
+      define(body.arguments[dims - 2], x);
+      point_ = (outer + t) * last + i.re;
+      region(points, {});
     });
   });
-  LLVMBuildRetVoid(ir_.b);
 }
 
 V Kernel::lanes_below(V from, V to) const {
@@ -212,6 +228,11 @@ void Kernel::node(NodeId id, const Node& n) {
   if (op == "lir.reduce") return reduce(id, n);
   if (op == "lir.if_then") return if_then(n);
   if (op == "lir.check") return check(n);
+  if (op == "lir.size") {
+    Val x = index(sizes_of_body_.at(id));
+    x.non_negative = true;
+    return define(n.results[0], x);
+  }
   if (op.starts_with("lir.")) refuse(op, "not in a kernel body on the host");
   std::vector<Val> in;
   for (ValueId v : n.operands) in.push_back(value(v));

@@ -44,6 +44,9 @@ class Kernel {
   const Val& value(ValueId v) const { return values_.at(v); }
   void define(ValueId v, Val x) { values_[v] = std::move(x); }
   void count_uses(RegionId r);
+  /// Runs `body` over the positions of one unit.
+  void unit(V unit, const Region& body);
+  V size(SizeIndex i) const { return sizes_[static_cast<std::size_t>(i)]; }
   int uses(ValueId v) const {
     const auto it = uses_.find(v);
     return it == uses_.end() ? 0 : it->second;
@@ -115,8 +118,10 @@ class Kernel {
   V mask_{};         ///< <lanes x i1>, absent: all. Inside a masked region at least one lane is active.
   LaneForms forms_;  ///< Of the vector range under construction.
   std::unordered_map<NodeId, Prefetch> prefetches_;
-  V check_, point_;                            ///< CheckState*; flattened position, for the order of refusals.
-  std::vector<LLVMValueRef> scopes_, others_;  ///< Metadata of accesses to each buffer.
+  V check_, point_;                              ///< CheckState*; flattened position, for the order of refusals.
+  std::vector<V> sizes_;                         ///< KernelPlan::sizes, as this launch has them.
+  std::unordered_map<NodeId, V> sizes_of_body_;  ///< Of the lir.size nodes.
+  std::vector<LLVMValueRef> scopes_, others_;    ///< Metadata of accesses to each buffer.
 };
 
 /// What `phi` is where control comes from that block.

@@ -164,58 +164,6 @@ std::vector<std::byte> assemble(std::string_view ir_text, const Machine& machine
   return object_of(m.get(), tm.get());
 }
 
-namespace {
-
-/// Text of the kernels with values numbered in order of appearance.
-class TextOfKernels {
- public:
-  explicit TextOfKernels(const Graph& g) : g_(g) {}
-  std::string text;
-  void node(const Node& n) {
-    for (ValueId v : n.results) value(v);
-    text += n.op->name();
-    n.attrs.print(text);
-    text += '(';
-    for (ValueId v : n.operands) value(v);
-    text += ')';
-    for (RegionId r : n.regions) region(r);
-    text += '\n';
-  }
-
- private:
-  void value(ValueId v) {
-    text += '%' + std::to_string(numbers_.try_emplace(v, numbers_.size()).first->second) + ':' + to_string(g_.type(v)) +
-            ' ';
-  }
-  void region(RegionId r) {
-    text += "{";
-    for (ValueId v : g_.region(r).arguments) value(v);
-    text += ":\n";
-    for (NodeId id : g_.region(r).nodes) node(g_.node(id));
-    for (ValueId v : g_.region(r).results) value(v);
-    text += "}";
-  }
-  const Graph& g_;
-  std::unordered_map<ValueId, std::size_t> numbers_;
-};
-
-}  // namespace
-
-std::string kernel_text(const Graph& lir) {
-  TextOfKernels t(lir);
-  for (NodeId id : lir::kernels(lir)) {
-    t.node(lir.node(id));
-    // Overlap of buffers decides which loads may move; the machine does not matter to it.
-    const KernelPlan plan = plan_kernel(lir, id, Machine{});
-    for (const std::vector<bool>& row : plan.disjoint) {
-      for (bool apart : row) t.text += apart ? '1' : '0';
-      t.text += ' ';
-    }
-    t.text += plan.piecewise ? "piecewise\n" : "\n";
-  }
-  return t.text;
-}
-
 std::vector<Import> host_imports() {
   auto f = [](auto* function) { return reinterpret_cast<void*>(function); };
   using F = float (*)(float);

@@ -1,5 +1,6 @@
 #include "compile/emit_llvm/plan.hpp"
 
+#include "compile/emit_llvm/costs.hpp"
 #include "compile/emit_llvm/lane_forms.hpp"
 
 #include <rlx/ir/error.hpp>
@@ -13,15 +14,6 @@ namespace rlx::emit_llvm {
 
 void refuse(std::string_view op, const std::string& why) {
   throw DeviceError("emit_llvm", 0, "code for " + std::string(op) + ": " + why);
-}
-
-double operator_cost(std::string_view op) {
-  static constexpr std::string_view dear[] = {"exp",  "log",  "expm1",  "log1p",  "sin",     "cos",  "tan",
-                                              "asin", "acos", "atan",   "atan2",  "sinh",    "cosh", "tanh",
-                                              "erf",  "erfc", "erfinv", "lgamma", "digamma", "pow",  "cbrt"};
-  if (std::find(std::begin(dear), std::end(dear), op) != std::end(dear)) return 20;
-  if (op == "div" || op == "rem" || op == "sqrt" || op == "rsqrt") return 5;
-  return 1;
 }
 
 namespace {
@@ -80,95 +72,6 @@ bool wants_tile(const Graph& g, RegionId body, const LaneForms& last, const Lane
   return false;
 }
 
-/// Estimates a kernel's cost under a choice of lanes, and makes the choice.
-class Costs {
- public:
-  Costs(const Graph& g, int lanes) : g_(g), lanes_(lanes) {}
-
-  static constexpr std::int64_t unknown_trips = 64;
-  std::int64_t trips(const Node& n) const {
-    const auto lower = constant_i64(g_, n.operands[0]), upper = constant_i64(g_, n.operands[1]);
-    if (!lower || !upper) return unknown_trips;
-    const auto* loop = n.attrs.get_if<lir::ForAttrs>();
-    const std::int64_t step = loop ? loop->step : 1;
-    return std::max<std::int64_t>(0, (*upper - *lower + step - 1) / step);
-  }
-  static bool may_take_lanes(const Node& n) {
-    if (n.op->name() == "lir.reduce") return true;
-    const auto* loop = n.attrs.get_if<lir::ForAttrs>();
-    return loop && loop->independent && loop->step == 1;
-  }
-  /// Lanes for a range of `count` positions, as a power of two.
-  int lanes_for(std::int64_t count) const {
-    return static_cast<int>(std::min<std::int64_t>(
-        lanes_,
-        static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(1, count))))));
-  }
-  /// Positions a vector carries on average.
-  double filled(std::int64_t count) const {
-    const int w = lanes_for(count);
-    return count ? static_cast<double>(count) / static_cast<double>((count + w - 1) / w) : 1.0;
-  }
-
-  /// Cycles of one trip of `r` for all lanes together, divided by the lanes that are filled: cycles a position.
-  double vector_cost(RegionId r, const LaneForms& forms, double fill) const {
-    double sum = 0;
-    for (NodeId id : g_.region(r).nodes) {
-      const Node& n = g_.node(id);
-      const std::string_view op = n.op->name();
-      if (op == "lir.load" || op == "lir.store") {
-        const LaneForm f = forms.of(n.operands[1]);
-        const bool dense = f.is_uniform() || (f.kind == LaneForm::Kind::linear && (f.stride == 1 || f.stride == -1));
-        sum += dense ? 1.0 / fill : 1.5;
-      } else if (!n.regions.empty()) {
-        double inner = 0;
-        for (RegionId k : n.regions) inner += vector_cost(k, forms, fill);
-        const bool loop = op == "lir.for" || op == "lir.reduce";
-        const bool ragged = loop && (!forms.of(n.operands[0]).is_uniform() || !forms.of(n.operands[1]).is_uniform());
-        sum += loop ? inner * static_cast<double>(trips(n)) * (ragged ? 2.0 : 1.0) : inner;
-      } else sum += operator_cost(op) / fill;
-    }
-    return sum;
-  }
-  /// Cycles of `r` in scalar code whose inner loops take lanes where that pays; the choices go into `chosen`.
-  double scalar_cost(RegionId r, std::unordered_map<NodeId, int>& chosen) const {
-    double sum = 0;
-    for (NodeId id : g_.region(r).nodes) {
-      const Node& n = g_.node(id);
-      if (n.regions.empty()) {
-        sum += operator_cost(n.op->name());
-        continue;
-      }
-      const bool loop = n.op->name() == "lir.for" || n.op->name() == "lir.reduce";
-      const std::int64_t count = loop ? trips(n) : 1;
-      std::unordered_map<NodeId, int> deeper;
-      double inner = 0;
-      for (RegionId k : n.regions) inner += scalar_cost(k, deeper);
-      inner *= static_cast<double>(count);
-      if (may_take_lanes(n) && count >= 4 && lanes_ > 1) {
-        const LaneForms forms(g_, n.regions[0], g_.region(n.regions[0]).arguments[0]);
-        double cost = vector_cost(n.regions[0], forms, filled(count)) * static_cast<double>(count);
-        if (n.regions.size() == 2) {  // combining: once a vector, then a tree over the lanes
-          const double combine = vector_cost(n.regions[1], {}, 1.0);
-          cost += combine * (static_cast<double>(count) / filled(count) + 5.0) + 6.0;
-        }
-        if (cost < inner) {
-          deeper.clear();
-          deeper[id] = lanes_for(count);
-          inner = cost;
-        }
-      }
-      chosen.insert(deeper.begin(), deeper.end());
-      sum += inner;
-    }
-    return sum;
-  }
-
- private:
-  const Graph& g_;
-  int lanes_;
-};
-
 /// Where a kernel operand's memory comes from.
 struct Root {
   ValueId value;
@@ -205,9 +108,82 @@ bool are_disjoint(const Root& a, const Root& b) {
   return apart(a.buffer->offset + a.offset, a.bytes, b.buffer->offset + b.offset, b.bytes);
 }
 
+// Lanes of a register for what the kernel computes with.
+int natural_lanes(const Graph& g, RegionId body, const Machine& machine) {
+  if (machine.isa == Isa::generic || stores_nibbles(g, body)) return 1;
+  return std::min(machine.vector_bits() / widest_element(g, body), 32);
+}
+
+// What shapes the code: lanes, tiles, and which inner loops take lanes.
+void choose_lanes(const Graph& g, RegionId body, int natural, KernelPlan& p) {
+  const std::size_t dims = p.attrs->extents.size();
+  const int widest = widest_element(g, body);
+  const Costs costs(g, natural, false);
+  std::unordered_map<NodeId, int> inner;
+  const double inner_cost = costs.scalar_cost(body, inner);
+  if (natural > 1 && p.last > 1) {
+    const ValueId index = g.region(body).arguments[dims - 1];
+    const double fill = costs.filled(p.last);
+    const double outer_cost = costs.vector_cost(body, LaneForms(g, body, index), fill);
+    if (outer_cost <= inner_cost) {
+      p.lanes = costs.lanes_for(p.last);
+      // Small bodies: two registers a value hide latency and halve the loop's own cost.
+      const std::size_t nested = nested_nodes(g, body);
+      if (p.lanes == natural && natural <= 16) {
+        // Loops over rows: several vectors side by side read longer pieces of each row and add in parallel.
+        // Vectors of half a cache line go in pairs besides: each line is then asked for once.
+        const bool half_line = natural * widest < 512;
+        const int wider = nested == 0    ? (outer_cost * fill < 16 || half_line ? 2 : 1)
+                          : nested <= 10 ? 8
+                          : nested <= 20 ? 4
+                                         : 1;
+        if (p.last >= 4 * wider * natural) p.lanes *= wider;
+      }
+      if (p.outer.size() > 0 && p.last >= natural && !p.piecewise &&
+          wants_tile(g, body, LaneForms(g, body, index),
+                     LaneForms(g, body, g.region(body).arguments[p.outer.size() - 1])))
+        p.tile = std::max<std::int64_t>(1, 64 * 8 / widest);
+      if (p.outer.size() > 1) p.tile = std::clamp<std::int64_t>(p.outer.back(), 1, p.tile);
+    }
+  }
+  if (p.lanes == 1) p.loop_lanes = std::move(inner);
+}
+
+// Cycles of a position, of the code that has been chosen, at the sizes of this program.
+double cost_of(const Graph& g, RegionId body, int natural, const KernelPlan& p) {
+  const Costs costs(g, natural, true);
+  std::unordered_map<NodeId, int> chosen;
+  if (p.lanes == 1) return costs.scalar_cost(body, chosen);
+  const LaneForms forms(g, body, g.region(body).arguments[p.attrs->extents.size() - 1]);
+  return costs.vector_cost(body, forms, costs.filled(p.last));
+}
+
+// Units: enough of them for many threads, each worth some microseconds, none depending on how many threads there are.
+void divide_work(const Graph& g, RegionId body, int natural, KernelPlan& p) {
+  std::int64_t outer = 1;
+  for (std::int64_t e : p.outer) outer *= e;
+  const double cost = cost_of(g, body, natural, p);
+  const auto worth = static_cast<std::int64_t>(std::max(1.0, 16384.0 / std::max(cost, 0.05)));
+  const std::int64_t wanted = (p.last * outer + 255) / 256;
+  std::int64_t block = std::clamp(wanted, std::min<std::int64_t>(worth, 65536), std::max<std::int64_t>(worth, 65536));
+  block = (block + 63) / 64 * 64;
+  if (p.lanes == 1) block = std::min(block, std::max<std::int64_t>(worth, 1));
+  p.block = std::max<std::int64_t>(1, p.piecewise ? lir::piece_elements : block);
+  if (p.lanes > 1) p.block = (p.block + p.lanes - 1) / p.lanes * p.lanes;
+  if (!p.cut) p.block = std::max<std::int64_t>(1, p.last);
+  p.blocks = p.last ? (p.last + p.block - 1) / p.block : 0;
+  p.units = outer * p.blocks;
+  if (p.tile > 1 && p.outer.back())
+    p.units = outer / p.outer.back() * ((p.outer.back() + p.tile - 1) / p.tile) * p.blocks;
+  const double unit_cost = cost * static_cast<double>(std::min(p.block, p.last) * p.tile) + 10.0;
+  p.grain = std::max<std::int64_t>({1, static_cast<std::int64_t>(32768.0 / unit_cost), p.units / 1024});
+}
+
 }  // namespace
 
 KernelPlan plan_kernel(const Graph& g, NodeId id, const Machine& machine) {
+  // Rows of up to so many points, each of a few operators, are units of their own, whatever else the kernel has.
+  constexpr std::int64_t short_row = 64;
   const Node& n = g.node(id);
   KernelPlan p;
   p.node = id;
@@ -220,56 +196,12 @@ KernelPlan plan_kernel(const Graph& g, NodeId id, const Machine& machine) {
     p.outer.assign(p.attrs->extents.begin(), p.attrs->extents.end() - 1);
     p.last = p.attrs->extents.back();
   }
-  std::int64_t outer = 1;
-  for (std::int64_t e : p.outer) outer *= e;
-
-  const int widest = widest_element(g, body);
-  const int natural =
-      machine.isa == Isa::generic || stores_nibbles(g, body) ? 1 : std::min(machine.vector_bits() / widest, 32);
-  const Costs costs(g, natural);
-  std::unordered_map<NodeId, int> inner;
-  const double inner_cost = costs.scalar_cost(body, inner);
-  double cost = inner_cost;
-  if (natural > 1 && p.last > 1) {
-    const ValueId index = g.region(body).arguments[p.attrs->extents.size() - 1];
-    const double fill = costs.filled(p.last);
-    const double outer_cost = costs.vector_cost(body, LaneForms(g, body, index), fill);
-    if (outer_cost <= inner_cost) {
-      cost = outer_cost;
-      p.lanes = costs.lanes_for(p.last);
-      // Small bodies: two registers a value hide latency and halve the loop's own cost.
-      const std::size_t nested = nested_nodes(g, body);
-      if (p.lanes == natural && natural <= 16) {
-        // Loops over rows: several vectors side by side read longer pieces of each row and add in parallel.
-        // Vectors of half a cache line go in pairs besides: each line is then asked for once.
-        const bool half_line = natural * widest < 512;
-        const int wider = nested == 0    ? (cost * fill < 16 || half_line ? 2 : 1)
-                          : nested <= 10 ? 8
-                          : nested <= 20 ? 4
-                                         : 1;
-        if (p.last >= 4 * wider * natural) p.lanes *= wider;
-      }
-      if (p.outer.size() > 0 && p.last >= natural && !p.piecewise &&
-          wants_tile(g, body, LaneForms(g, body, index),
-                     LaneForms(g, body, g.region(body).arguments[p.outer.size() - 1])))
-        p.tile = std::clamp<std::int64_t>(64 * 8 / widest, 1, std::max<std::int64_t>(1, p.outer.back()));
-    }
-  }
-  if (p.lanes == 1) p.loop_lanes = std::move(inner);
-
-  // Units: enough of them for many threads, each worth some microseconds, none depending on how many threads there are.
-  const auto worth = static_cast<std::int64_t>(std::max(1.0, 16384.0 / std::max(cost, 0.05)));
-  const std::int64_t wanted = (p.last * outer + 255) / 256;
-  std::int64_t block = std::clamp(wanted, std::min<std::int64_t>(worth, 65536), std::max<std::int64_t>(worth, 65536));
-  block = (block + 63) / 64 * 64;
-  if (p.lanes == 1) block = std::min(block, std::max<std::int64_t>(worth, 1));
-  p.block = std::max<std::int64_t>(1, std::min(p.piecewise ? lir::piece_elements : block, p.last));
-  if (p.block < p.last && p.lanes > 1) p.block = (p.block + p.lanes - 1) / p.lanes * p.lanes;
-  p.blocks = p.last ? (p.last + p.block - 1) / p.block : 0;
-  p.units = outer * p.blocks;
-  if (p.tile > 1) p.units = outer / p.outer.back() * ((p.outer.back() + p.tile - 1) / p.tile) * p.blocks;
-  const double unit_cost = cost * static_cast<double>(p.block * p.tile) + 10.0;
-  p.grain = std::max<std::int64_t>({1, static_cast<std::int64_t>(32768.0 / unit_cost), p.units / 1024});
+  p.cut = p.attrs->extents.size() == 1 || p.last > short_row || nested_nodes(g, body) > 0;
+  const int natural = natural_lanes(g, body, machine);
+  choose_lanes(g, body, natural, p);
+  divide_work(g, body, natural, p);
+  p.sizes = {p.attrs->extents.empty() ? 1 : p.attrs->extents.front(), p.block, p.blocks};
+  for (NodeId size : lir::sizes(g, n)) p.sizes.push_back(g.node(size).attrs.as<lir::SizeAttrs>().value);
 
   std::vector<Root> roots;
   for (ValueId v : n.operands) roots.push_back(root_of(g, v));
@@ -283,7 +215,8 @@ std::vector<KernelInfo> plan(const Graph& lir, const Machine& machine) {
   std::vector<KernelInfo> all;
   for (NodeId id : lir::kernels(lir)) {
     const KernelPlan p = plan_kernel(lir, id, machine);
-    all.push_back({p.attrs->name, p.units, p.grain, p.lanes, p.tile > 1 || !p.blocks ? 0 : p.units / p.blocks, p.last});
+    all.push_back(
+        {p.attrs->name, p.units, p.grain, p.lanes, p.tile > 1 || !p.blocks ? 0 : p.units / p.blocks, p.last, p.sizes});
   }
   return all;
 }

@@ -1,5 +1,6 @@
 #include "compile/emit_llvm/prefetch.hpp"
 
+#include "compile/emit_llvm/costs.hpp"
 #include "compile/emit_llvm/lane_forms.hpp"
 #include "compile/lir/effects.hpp"
 
@@ -19,8 +20,7 @@ bool is_loaded(const Graph& g, ValueId v) {
          std::any_of(n.operands.begin(), n.operands.end(), [&](ValueId o) { return is_loaded(g, o); });
 }
 
-constexpr std::int64_t large = 4ll << 20;  // Bytes of a buffer that comes from memory.
-constexpr std::int64_t ahead = 2048;       // Bytes: some hundred cycles of a loop, and still in the nearest cache.
+constexpr std::int64_t ahead = 2048;  // Bytes: some hundred cycles of a loop, and still in the nearest cache.
 
 class Finder {
  public:
@@ -108,9 +108,7 @@ class Finder {
   ValueId large_buffer(const Node& access) const {
     const auto it = operand_.find(access.operands[0]);
     if (it == operand_.end() || (plan_.piecewise && it->second == node_.operands.back())) return -1;
-    const TensorType& t = g_.tensor_type(it->second);
-    const bool whole = bit_width(t.dtype) >= 8 && !is_complex(t.dtype);
-    return whole && byte_size(t.dtype, t.numel().constant()) >= large ? it->second : -1;
+    return comes_from_memory(g_.tensor_type(it->second)) ? it->second : -1;
   }
 
   const Graph& g_;
@@ -122,6 +120,12 @@ class Finder {
 };
 
 }  // namespace
+
+bool comes_from_memory(const TensorType& buffer) {
+  constexpr std::int64_t large = 4ll << 20;  // Bytes.
+  const bool whole = bit_width(buffer.dtype) >= 8 && !is_complex(buffer.dtype);
+  return whole && byte_size(buffer.dtype, buffer.numel().constant()) >= large;
+}
 
 bool has_loaded_bounds(const Graph& g, const Node& loop) {
   return is_loaded(g, loop.operands[0]) || is_loaded(g, loop.operands[1]);

@@ -21,6 +21,9 @@ struct Prefetch {
 /// the last dimension run one by one, as rows of sums do, their results are asked for, to be written.
 std::unordered_map<NodeId, Prefetch> prefetches(const Graph& g, const KernelPlan& plan);
 
+/// Whether a kernel's buffer of this type is so large that it comes from memory.
+bool comes_from_memory(const TensorType& buffer);
+
 /// Whether the bounds of a lir.for or lir.reduce come from memory, as those of segments do.
 bool has_loaded_bounds(const Graph& g, const Node& loop);
 

@@ -66,7 +66,7 @@ void BodyPrinter::node(const Node& n) {
   if (op == "lir.reduce") return reduce(n);
   if (op == "lir.if_then") return branch(n);
   if (op == "lir.check") return check(n);
-  if (op == "lir.local") return;
+  if (op == "lir.local" || op == "lir.size") return;  // Declared and named before.
   if (op == "lir.barrier") {
     if (!team_ || dialect_.barrier.empty()) refuse(dialect_, n, "barrier outside the team policy");
     return statement(std::string(dialect_.barrier));
@@ -78,21 +78,24 @@ void BodyPrinter::node(const Node& n) {
 
 void BodyPrinter::load(const Node& n) {
   const Buffer& b = buffer(n, n.operands[0]);
+  const Element& e = element(n, n.operands[0]);
   define(n, n.results[0],
-         expand(element(n, n.operands[0]).load, {{'p', b.pointer},
-                                                 {'i', name(n.operands[1])},
-                                                 {'A', b.local ? dialect_.local_space : dialect_.global_space}}));
+         expand(e.load, {{'p', b.pointer},
+                         {'i', name(n.operands[1])},
+                         {'A', b.local ? dialect_.local_space : dialect_.global_space},
+                         {'D', rlx::name(e.dtype)}}));
 }
 
 void BodyPrinter::store(const Node& n) {
   const Buffer& b = buffer(n, n.operands[0]);
   const Element& e = element(n, n.operands[0]);
-  const std::string_view text = b.local ? e.local_store : e.store;
+  const std::string_view text = b.local && !e.stored_in_local ? "" : e.store;
   if (text.empty()) refuse(dialect_, n, "store of " + std::string(rlx::name(e.dtype)) + " without a race");
   statement(expand(text, {{'p', b.pointer},
                           {'i', name(n.operands[1])},
                           {'0', name(n.operands[2])},
-                          {'A', b.local ? dialect_.local_space : dialect_.global_space}}));
+                          {'A', b.local ? dialect_.local_space : dialect_.global_space},
+                          {'D', rlx::name(e.dtype)}}));
 }
 
 std::vector<std::string> BodyPrinter::carry(const Node& n, std::size_t first) {

@@ -25,7 +25,8 @@ struct EmittedKernel {
   NodeId node = -1;
   std::size_t buffers = 0;  ///< Parameters, in the order of the node's operands.
   Geometry geometry;
-  bool checks = false;  ///< Has the extra parameter of checked mode.
+  std::vector<std::int64_t> sizes;  ///< Values of the parameters that follow the buffers; the text does not have them.
+  bool checks = false;              ///< Has the extra parameter of checked mode.
 };
 
 struct EmittedProgram {

@@ -34,6 +34,11 @@ class Writer {
   void guard(const std::string& name, std::int64_t limit) {
     to_.prologue.push_back(expand(dialect_.guard, {{'0', name}, {'1', number(limit)}}));
   }
+  void guard_handed_over(const std::string& name, std::int64_t limit) {
+    if (dialect_.group_threads == 1) return;  // No group is wider than the points that are left.
+    to_.prologue.push_back(expand(dialect_.guard, {{'0', name}, {'1', limit_name}}));
+    to_.limit = limit;
+  }
   std::string cast(std::string_view builtin) const { return "(" + std::string(type_) + ")" + std::string(builtin); }
   std::string number(std::int64_t v) const { return std::to_string(v) + std::string(suffix_); }
 
@@ -51,13 +56,12 @@ class Writer {
 
   /// Indices of `sizes` from three builtins: the two fastest dimensions have their own, the others share the third.
   Sizes from_builtins(const Sizes& sizes, const std::vector<std::string>& names,
-                      const std::array<std::string_view, 3>& builtins, const std::string& shared, const Sizes* guards) {
+                      const std::array<std::string_view, 3>& builtins, const std::string& shared) {
     Sizes hardware{1, 1, 1};
     const std::size_t rank = sizes.size();
     for (std::size_t h = 0; h < std::min<std::size_t>(rank, rank <= 3 ? 3 : 2); ++h) {
       const std::size_t d = rank - 1 - h;
       define(names[d], cast(builtins[h]));
-      if (guards && (*guards)[h]) guard(names[d], sizes[d]);
       hardware[h] = sizes[d];
     }
     if (rank > 3) {
@@ -84,8 +88,8 @@ std::vector<std::string> numbered(const char* stem, std::size_t count) {
 void team_space(const lir::KernelAttrs& kernel, const Dialect& dialect, IndexSpace& space) {
   Writer w(dialect, space);
   const auto teams = numbered("g", kernel.extents.size()), threads = numbered("t", kernel.team.size());
-  const Sizes groups = w.from_builtins(kernel.extents, teams, dialect.group_index, "gs", nullptr);
-  const Sizes size = w.from_builtins(kernel.team, threads, dialect.thread_index, "ts", nullptr);
+  const Sizes groups = w.from_builtins(kernel.extents, teams, dialect.group_index, "gs");
+  const Sizes size = w.from_builtins(kernel.team, threads, dialect.thread_index, "ts");
   std::copy(groups.begin(), groups.end(), space.geometry.groups.begin());
   std::copy(size.begin(), size.end(), space.geometry.threads.begin());
   space.names = teams;
@@ -107,13 +111,14 @@ void point_space(const lir::KernelAttrs& kernel, const Dialect& dialect, IndexSp
   // cheap).
   const std::int64_t last = kernel.extents.back();
   if (kernel.extents.size() == 1 || last >= dialect.group_threads / 2) {
-    const Sizes guards{last % dialect.group_threads != 0, 0, 0};
-    const Sizes hardware = w.from_builtins(kernel.extents, space.names, dialect.global_index, "is", &guards);
+    const Sizes hardware = w.from_builtins(kernel.extents, space.names, dialect.global_index, "is");
+    if (kernel.extents.size() == 1) w.guard_handed_over(space.names[0], last);
+    else if (last % dialect.group_threads != 0) w.guard(space.names.back(), last);
     space.geometry.groups = {groups_of(hardware[0]), hardware[1], hardware[2]};
     return;
   }
   w.define("is", w.cast(dialect.global_index[0]));
-  if (points % dialect.group_threads != 0) w.guard("is", points);
+  w.guard_handed_over("is", points);
   w.split("is", kernel.extents, space.names);
   space.geometry.groups = {groups_of(points), 1, 1};
 }

@@ -7,7 +7,7 @@
 
 namespace rlx::emit_source {
 
-/// Text of all helpers whose names occur in `text` or, in turn, in such a helper; callees first.
+/// Common text of all helpers whose names occur in `text` or, in turn, in such a helper; callees first.
 std::string helpers_for(const Dialect& dialect, std::string_view text);
 
 }  // namespace rlx::emit_source

@@ -1,6 +1,8 @@
 #include "compile/emit_source/literal.hpp"
 
+#include "compile/emit_source/common.hpp"
 #include "compile/emit_source/expand.hpp"
+#include "compile/emit_source/words.hpp"
 
 #include <rlx/ir/error.hpp>
 
@@ -20,14 +22,10 @@ std::string hex_bits(const HostTensor& value) {
   return text;
 }
 
-std::string finite(const Dialect& dialect, const Element& element, double v, int digits) {
+std::string finite(const Element& element, double v) {
   char text[64];
-  if (dialect.hex_floats) {
-    std::snprintf(text, sizeof text, "%a", v);
-  } else {
-    std::snprintf(text, sizeof text, "%.*e", digits - 1, v);
-  }
-  std::string out = std::string(text) + std::string(element.suffix);
+  std::snprintf(text, sizeof text, "%a", v);
+  const std::string out = std::string(text) + std::string(element.suffix);
   return std::signbit(v) ? "(" + out + ")" : out;
 }
 
@@ -47,23 +45,27 @@ std::string integer(const Element& element, const HostTensor& value) {
 const Element* find_element(const Dialect& dialect, DType t) {
   for (const Element& e : dialect.elements)
     if (e.dtype == t) return &e;
+  const auto has = [&](std::string_view type) { return type.empty() || native_type(dialect, *parse_dtype(type)); };
+  for (const Element& e : common_elements)
+    if (e.dtype == t && has(e.value) && has(e.memory) && has(e.computing) && has(e.unsigned_same)) return &e;
   return nullptr;
 }
 
-std::string literal(const Dialect& dialect, const Element& element, const HostTensor& value) {
+std::string literal(const Dialect& dialect, const HostTensor& value) {
   const DType t = value.dtype();
   if (t == DType::boolean) return value.get_i64(0) != 0 ? "true" : "false";
-  if (is_integer(t)) return integer(element, value);
   if (is_complex(t)) {
-    const Element* part = find_element(dialect, real_of(t));
-    if (!part) throw InternalError(std::string(dialect.name) + " has complex elements but not their parts");
     const std::complex<double> z = value.get_c128(0);
-    return expand(element.pair, {{'0', literal(dialect, *part, HostTensor::scalar(real_of(t), z.real()))},
-                                 {'1', literal(dialect, *part, HostTensor::scalar(real_of(t), z.imag()))}});
+    const DType part = real_of(t);
+    return "make_" + std::string(name(t)) + "(" + literal(dialect, HostTensor::scalar(part, z.real())) + ", " +
+           literal(dialect, HostTensor::scalar(part, z.imag())) + ")";
   }
+  const Element* element = find_element(dialect, t);
+  if (!element) throw InternalError(std::string(dialect.name) + " has no type for " + std::string(name(t)));
+  if (is_integer(t)) return integer(*element, value);
   const double v = value.get_f64(0);
-  if (!std::isfinite(v)) return expand(element.from_bits, {{'0', hex_bits(value)}});
-  return finite(dialect, element, v, t == DType::f64 ? 17 : 9);
+  if (!std::isfinite(v)) return expand(element->from_bits, {{'0', hex_bits(value)}, {'D', name(t)}});
+  return finite(*element, v);
 }
 
 }  // namespace rlx::emit_source

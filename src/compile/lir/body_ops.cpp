@@ -63,6 +63,9 @@ constexpr Constraint<LocalAttrs> local_constraints[] = {
        return t && t->space == Space::local && is_constant(a.type);
      }}};
 
+constexpr Constraint<SizeAttrs> size_constraints[] = {
+    {"C1", "value >= 0", [](const SizeAttrs& a, const Signature&) -> Answer { return a.value >= 0; }}};
+
 constexpr OpDef<NoAttributes> load =
     lir_def<NoAttributes>("lir.load", "Element `index` of a buffer.",
                           {load_operands, load_constraints,
@@ -101,6 +104,10 @@ constexpr OpDef<LocalAttrs> local =
     lir_def<LocalAttrs>("lir.local", "Memory shared by the threads of one team.",
                         {{}, local_constraints, [](const LocalAttrs& a, const Signature&) { return Types{a.type}; }});
 
+constexpr OpDef<SizeAttrs> size =
+    lir_def<SizeAttrs>("lir.size", "A number that is handed over at each launch and is no part of the code.",
+                       {{}, size_constraints, [](const SizeAttrs&, const Signature&) { return Types{index_type()}; }});
+
 constexpr OpDef<NoAttributes> barrier = lir_def<NoAttributes>(
     "lir.barrier", "The threads of a team meet; their local memory is then visible to all of them.",
     {{}, {}, [](const NoAttributes&, const Signature&) { return Types{}; }});
@@ -117,6 +124,7 @@ void register_body_ops(Registry& r) {
   r.add(for_);
   r.add(reduce);
   r.add(if_then);
+  r.add(size);
   r.add(local);
   r.add(barrier);
   r.add(check);

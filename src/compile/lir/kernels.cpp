@@ -18,6 +18,20 @@ std::vector<NodeId> kernels(const Graph& program) {
   return out;
 }
 
+static void collect_sizes(const Graph& g, const Node& n, std::vector<NodeId>& out) {
+  for (RegionId r : n.regions)
+    for (NodeId id : g.region(r).nodes) {
+      if (g.node(id).attrs.get_if<SizeAttrs>()) out.push_back(id);
+      collect_sizes(g, g.node(id), out);
+    }
+}
+
+std::vector<NodeId> sizes(const Graph& program, const Node& kernel) {
+  std::vector<NodeId> out;
+  collect_sizes(program, kernel, out);
+  return out;
+}
+
 std::string step_name(const CallAttrs& a) {
   std::string name;
   for (const std::string& kernel : a.prologues) name += kernel + " + ";

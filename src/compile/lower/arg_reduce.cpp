@@ -19,7 +19,7 @@ void lower_arg_reduce(Lowering& l, const Node& n) {
   const DType t = l.mir().tensor_type(n.operands[0]).dtype;
   const Value result = l.allocate(n.results[0]);
   if (element_count(kept) == 0) return;
-  const std::int64_t extent = shape[axis];
+  const Extent extent = Extent::of(shape, axis);
 
   const auto better = [&](Builder& b, Value x, Value y) {  // Whether x replaces y, both values without ties.
     const Value beats = ops::compare(x, y, a.kind == ops::Extremum::max ? ops::Direction::gt : ops::Direction::lt);
@@ -43,7 +43,7 @@ void lower_arg_reduce(Lowering& l, const Node& n) {
     const std::vector<RegionBody> regions{
         [&](ValuesIn i) -> Values {
           Elements::Scope scope(e);
-          return {at(Index::of(i[0], extent)), i[0]};
+          return {at(Index::of(i[0], extent.value)), i[0]};
         },
         [&](ValuesIn v) -> Values {
           Builder& b = k.b;

@@ -19,7 +19,7 @@ void lower_dynamic_update_slice(Lowering& l, const Node& n) {
   l.kernel(n, window, pulled, {result}, [&](KernelBody& k) {
     Coordinates to = k.position;
     for (std::size_t d = 0; d < to.size(); ++d)
-      to[d] = to[d] + window_start(k.elements, n.operands[d + 2], shape[d], window[d]);
+      to[d] = to[d] + window_start(k.elements, n.operands[d + 2], Extent::of(shape, d), window[d]);
     k.store(0, k.elements.index().linear(to, shape), k.load(update, k.position));
   });
 }

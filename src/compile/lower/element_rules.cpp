@@ -29,7 +29,7 @@ Value constant_element(Elements& e, const Node& n, const Coordinates&) {
 
 Value dim_size_element(Elements& e, const Node& n, const Coordinates&) {
   const auto& a = n.attrs.as<ops::DimSizeAttrs>();
-  return ops::dim_size(e.builder(), a.size, a.dtype);
+  return ops::convert(e.index().number(Extent(a.size.constant(), true)), a.dtype);
 }
 
 Value iota_element(Elements& e, const Node& n, const Coordinates& c) {
@@ -67,16 +67,17 @@ Value slice_element(Elements& e, const Node& n, const Coordinates& c) {
   return e.at(n.operands[0], from);
 }
 
-Index window_start(Elements& e, ValueId start, std::int64_t extent, std::int64_t size) {
+Index window_start(Elements& e, ValueId start, Extent extent, std::int64_t size) {
   const Value s = ops::convert(e.at(start, e.flat() ? Coordinates{Index(0)} : Coordinates{}), DType::i64);
-  return e.index().clamped(s, extent - size + 1);
+  return e.index().clamped(s, extent + (1 - size));
 }
 
 Value dynamic_slice_element(Elements& e, const Node& n, const Coordinates& c) {
   const auto shape = e.shape(n.operands[0]);
   const auto sizes = e.shape(n.results[0]);
   Coordinates from(c.size());
-  for (std::size_t i = 0; i < c.size(); ++i) from[i] = c[i] + window_start(e, n.operands[i + 1], shape[i], sizes[i]);
+  for (std::size_t i = 0; i < c.size(); ++i)
+    from[i] = c[i] + window_start(e, n.operands[i + 1], Extent::of(shape, i), sizes[i]);
   return e.at(n.operands[0], from);
 }
 
@@ -89,7 +90,8 @@ Value pad_element(Elements& e, const Node& n, const Coordinates& c) {
   Coordinates from(c.size());
   for (std::size_t i = 0; i < c.size(); ++i) {
     const std::int64_t step = a.interior.empty() ? 1 : a.interior[i] + 1;
-    from[i] = inside.limited(c[i] + Index(-a.low[i]), (shape[i] - 1) * step + 1);
+    const Extent stretched((shape[i] - 1) * step + 1, Extent::of(shape, i).is_handed_over);
+    from[i] = inside.limited(c[i] + Index(-a.low[i]), stretched);
     if (step == 1) continue;
     const Value between = e.index().emit(e.index().remainder(from[i], step));
     inside.require(ops::compare(between, e.index().number(0), ops::Direction::eq));
@@ -143,7 +145,7 @@ Value gather_element(Elements& e, const Node& n, const Coordinates& c) {
     from[static_cast<std::size_t>(a.operand_batching_dims[k])] = vectors.coordinate(a.indices_batching_dims[k]);
   for (std::size_t k = 0; k < a.start_index_map.size(); ++k) {
     const auto d = static_cast<std::size_t>(a.start_index_map[k]);
-    const std::int64_t room = operand[d] - a.slice_sizes[d].constant() + 1;
+    const Extent room = Extent::of(operand, d) + (1 - a.slice_sizes[d].constant());
     const Value start = vectors.component(k);
     if (e.checked()) {
       Builder& b = e.builder();

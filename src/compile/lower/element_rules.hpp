@@ -20,6 +20,6 @@ Value gather_element(Elements& e, const Node& n, const Coordinates& c);
 Value segment_reduce_element(Elements& e, const Node& n, const Coordinates& c);
 
 /// A start index (i64 or narrower scalar) limited so that a window of `size` elements fits into `extent`.
-Index window_start(Elements& e, ValueId start, std::int64_t extent, std::int64_t size);
+Index window_start(Elements& e, ValueId start, Extent extent, std::int64_t size);
 
 }  // namespace rlx::compile

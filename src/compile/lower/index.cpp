@@ -1,5 +1,6 @@
 #include "compile/lower/index.hpp"
 
+#include <rlx/compile/lir.hpp>
 #include <rlx/ops/build.hpp>
 
 #include <algorithm>
@@ -76,6 +77,10 @@ Index exact_quotient(const Index& i, std::int64_t divisor, Builder& b) {
 
 Value IndexEmitter::number(std::int64_t v) { return ops::constant(b_, HostTensor::scalar_i64(DType::i64, v)); }
 
+Value IndexEmitter::number(Extent e) {
+  return e.is_handed_over ? b_.emit1("lir.size", {}, lir::SizeAttrs{e.value}) : number(e.value);
+}
+
 Value IndexEmitter::emit(const Index& i) {
   Value sum;
   for (const Index::Term& t : i.terms()) {
@@ -105,21 +110,22 @@ Index IndexEmitter::remainder(const Index& i, std::int64_t divisor) {
   return Index::of(b_.emit1("rem", {emit(part), number(divisor)}), std::min(divisor, part.upper() + 1));
 }
 
-Index IndexEmitter::clamped(Value i, std::int64_t extent) {
+Index IndexEmitter::clamped(Value i, Extent extent) {
   const Value low = b_.emit1("max", {i, number(0)});
-  return Index::of(b_.emit1("min", {low, number(std::max<std::int64_t>(extent - 1, 0))}), extent);
+  const Extent last(std::max<std::int64_t>(extent.value - 1, 0), extent.is_handed_over);
+  return Index::of(b_.emit1("min", {low, number(last)}), extent.value);
 }
 
-Index IndexEmitter::clamped(const Index& i, std::int64_t extent) {
-  if (i.lower() >= 0 && i.upper() < extent) return i;
+Index IndexEmitter::clamped(const Index& i, Extent extent) {
+  if (i.lower() >= 0 && i.upper() < extent.value) return i;
   return clamped(emit(i), extent);
 }
 
-Value IndexEmitter::inside(const Index& i, std::int64_t extent) {
+Value IndexEmitter::inside(const Index& i, Extent extent) {
   Value result;
   const auto also = [&](Value condition) { result = result ? b_.emit1("and", {result, condition}) : condition; };
   if (i.lower() < 0) also(ops::compare(emit(i), number(0), ops::Direction::ge));
-  if (i.upper() >= extent) also(ops::compare(emit(i), number(extent), ops::Direction::lt));
+  if (i.upper() >= extent.value) also(ops::compare(emit(i), number(extent), ops::Direction::lt));
   return result ? result : ops::constant(b_, HostTensor::scalar_i64(DType::boolean, 1));
 }
 

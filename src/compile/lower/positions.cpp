@@ -4,8 +4,8 @@
 
 namespace rlx::compile {
 
-Index Inside::limited(const Index& i, std::int64_t extent) {
-  if (i.lower() < 0 || i.upper() >= extent) require(e_.index().inside(i, extent));
+Index Inside::limited(const Index& i, Extent extent) {
+  if (i.lower() < 0 || i.upper() >= extent.value) require(e_.index().inside(i, extent));
   return e_.index().clamped(i, extent);
 }
 

@@ -13,7 +13,7 @@ class Inside {
   explicit Inside(Elements& e) : e_(e) {}
 
   /// `i` limited to [0, extent). Emits a condition only where the range of `i` does not prove it.
-  Index limited(const Index& i, std::int64_t extent);
+  Index limited(const Index& i, Extent extent);
   void require(Value condition);
   /// bool[]; absent where nothing is in doubt.
   Value value() const { return all_; }

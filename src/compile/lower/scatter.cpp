@@ -76,7 +76,7 @@ void lower_scatter(Lowering& l, const Node& n) {
         const auto d = static_cast<std::size_t>(a.scatter_dims_to_operand_dims[c]);
         const Value position = b.emit1("add", {start, e.index().emit(to[d])});
         const Value low = ops::compare(position, e.index().number(0), ops::Direction::ge);
-        const Value high = ops::compare(position, e.index().number(shape[d]), ops::Direction::lt);
+        const Value high = ops::compare(position, e.index().number(Extent::of(shape, d)), ops::Direction::lt);
         const Value in = b.emit1("and", {low, high});
         if (e.checked()) {
           const Value dropped = e.index().number(ops::dropped_index(l.mir().tensor_type(indices).dtype));
@@ -85,7 +85,7 @@ void lower_scatter(Lowering& l, const Node& n) {
                  lir::CheckAttrs{index_check("scatter index", n, shape[d] - window[d])});
         }
         all_inside.require(in);
-        to[d] = e.index().clamped(position, shape[d]);
+        to[d] = e.index().clamped(position, Extent::of(shape, d));
       }
       const Value x = k.load(updates, update), inside = all_inside.value();
       const Index at = e.index().linear(to, shape);
@@ -106,7 +106,7 @@ void lower_scatter(Lowering& l, const Node& n) {
       b.emit("lir.if_then", ValuesIn(&inside, 1), {}, branches);
       return {};
     };
-    const Values bounds{e.index().number(0), e.index().number(trips)};
+    const Values bounds{e.index().number(0), e.index().number(Extent::leading(trips))};
     b.emit("lir.for", bounds, lir::ForAttrs{}, std::span(&body, 1));
   });
 }

@@ -9,7 +9,7 @@ namespace rlx::compile {
 
 Value segment_reduce_element(Elements& e, const Node& n, const Coordinates& c) {
   const auto& a = n.attrs.as<ops::SegmentReduceAttrs>();
-  const std::int64_t entries = e.shape(n.operands[0])[0];
+  const Extent entries = Extent::leading(e.shape(n.operands[0])[0]);
   Builder& b = e.builder();
   // Offsets are limited to the entries there are, as gather limits its indices.
   const auto bound = [&](const Index& i) {
@@ -23,15 +23,16 @@ Value segment_reduce_element(Elements& e, const Node& n, const Coordinates& c) {
     return e.index().clamped(offset, entries + 1);
   };
   const Index lower = bound(c[0]), upper = bound(c[0] + Index(1));
-  const DType t = e.mir().tensor_type(n.operands[0]).dtype;
-  return emit_reduction(
-      e, lower, upper, identity_of(e, a.kind, t),
+  const DType t = e.mir().tensor_type(n.operands[0]).dtype, partial = summing_type(a.kind, t);
+  const Value sum = emit_reduction(
+      e, lower, upper, identity_of(e, a.kind, partial),
       [&](const Index& i) {
         Coordinates from = c;
         from[0] = i;
-        return e.at(n.operands[0], from);
+        return ops::convert(e.at(n.operands[0], from), partial);
       },
-      combine_op(a.kind, t), entries);
+      combine_op(a.kind, t), entries.value);
+  return ops::convert(sum, t);
 }
 
 }  // namespace rlx::compile

@@ -13,8 +13,9 @@ struct JitOptions {
   std::string device{};                    ///< Empty: default_device().
   Preference policy = Preference::native;  ///< As CompileOptions::preference.
   std::map<std::string, Preference, std::less<>> per_operator{};
-  bool reproducible = false, checked = false;  ///< As in CompileOptions. RLX_POLICY and its like win over all of these.
-  bool exact_sizes = false;                    ///< As in CompileOptions.
+  bool reproducible = false;                   ///< As in CompileOptions. RLX_POLICY and its like win over all of these.
+  bool checked = checked_by_default();         ///< As in CompileOptions.
+  bool exact_sizes = false, recognise = true;  ///< As in CompileOptions.
   /// Signatures whose programs are kept, at least 1: those called last. One that comes back after it went is traced and
   /// compiled again.
   std::size_t kept_signatures = 256;

@@ -24,12 +24,21 @@ inline constexpr std::string_view preference_names = "prefer-native, force-commo
 RLX_API std::string_view name(Preference p);
 RLX_API std::optional<Preference> parse_preference(std::string_view name);
 
+/// Whether programs check indices where nobody says: in debug builds of the library (CMake's configuration Debug),
+/// however its user is compiled. RLX_CHECKED is not looked at: see options_from_environment.
+RLX_API bool checked_by_default();
+
 struct CompileOptions {
   Preference preference = Preference::native;
   std::map<std::string, Preference, std::less<>> per_operator{};
   bool reproducible = false;  ///< Records that are not deterministic refuse.
-  bool checked = false;       ///< Index checks in gather and scatter.
-  bool fuse = true;           ///< False: one kernel a node, for tests.
+  /// An index out of range in gather or scatter is an ArgumentError of the run, which names the first one. Otherwise it
+  /// is clamped or dropped, which is what the operators mean.
+  bool checked = checked_by_default();
+  bool fuse = true;  ///< False: one kernel a node, for tests.
+  /// Subgraphs that are an operator written out are resolved as that operator. Not under check_numerics, which names
+  /// nodes as they were written.
+  bool recognise = true;
   /// The executable looks at every value that a step stores, which makes it slow: see Executable::run. Not fused.
   bool check_numerics = false;
   /// Every size that a result introduces is read by the host, and what follows is compiled for exactly that number: no
@@ -57,8 +66,9 @@ struct Program {
   std::vector<SizeResult> sizes{};
 };
 
-/// Policies set by the environment: RLX_POLICY ("force-common,softmax=prefer-native"), RLX_REPRODUCIBLE, RLX_CHECKED
-/// and RLX_CHECK_NUMERICS (0 or 1). A variable that is empty is one that is not set.
+/// Policies set by the environment: RLX_POLICY ("force-common,softmax=prefer-native"), RLX_REPRODUCIBLE, RLX_CHECKED,
+/// RLX_RECOGNISE and RLX_CHECK_NUMERICS (0 or 1). A variable that is empty is one that is not set. Of compiled
+/// functions, tensors and the program: an Executable takes its options as they are.
 RLX_API CompileOptions options_from_environment(CompileOptions defaults = {});
 
 /// `hir` has constant shapes (specialise it first) but for sizes that it introduces, unless the target interprets.

@@ -3,8 +3,8 @@
 // A *program* is a graph whose values are buffers (tensor types with a space). Its nodes, in order, are steps:
 // lir.buffer, lir.view, lir.kernel, lir.call, lir.copy, lir.while, lir.if, lir.start, lir.done. A *kernel body* holds,
 // on rank-0 tensors, the elementwise primitives (add, exp, select, ...), `constant`, and lir.load, lir.store, lir.for,
-// lir.reduce, lir.if_then, lir.local, lir.barrier. Indices are i64 and count elements from the start of a buffer,
-// whatever its shape.
+// lir.reduce, lir.if_then, lir.size, lir.local, lir.barrier. Indices are i64 and count elements from the start of a
+// buffer, whatever its shape.
 #pragma once
 #include <rlx/ir/attributes.hpp>
 #include <rlx/ir/graph.hpp>
@@ -27,7 +27,8 @@ inline std::span<const std::string_view> enum_names(Policy) {
 }
 
 /// lir.kernel(buffers...) (region(indices..., buffers...)): one index argument (i64[]) for each extent, then, under the
-/// team policy, one for each team dimension, then the buffers. No results; the region returns nothing.
+/// team policy, one for each team dimension, then the buffers. No results; the region returns nothing. The first extent
+/// is an argument of launches, as lir.size is: code does not depend on it but for what suits few points.
 struct KernelAttrs {
   std::string name{};  ///< Unique in the program; a C identifier.
   Policy policy = Policy::range;
@@ -145,6 +146,14 @@ struct ForAttrs {
 // combination of all terms with the identities, in an order that the emitter fixes independently of the number of
 // threads. The identities must be neutral, since an emitter may use them once a lane.
 
+/// lir.size() -> i64[]: a number that is no part of the kernel's code. It is handed over at each launch, as the first
+/// extent is, so that programs which differ in these alone run the same code.
+struct SizeAttrs {
+  std::int64_t value = 0;
+  bool operator==(const SizeAttrs&) const = default;
+  static constexpr auto fields = std::tuple{Field{"value", &SizeAttrs::value, "what launches hand over, not negative"}};
+};
+
 /// lir.local() -> buffer in Space::local, one a team, uninitialised.
 struct LocalAttrs {
   Type type = TensorType{};
@@ -163,6 +172,8 @@ struct CheckAttrs {
 /// The lir.kernel nodes of a program in the order of its text, those inside loops and branches where the step stands. A
 /// kernel's place in this list is its index everywhere.
 RLX_API std::vector<NodeId> kernels(const Graph& program);
+/// The lir.size nodes of a kernel's body in the order of its text, in which launches hand their values over.
+RLX_API std::vector<NodeId> sizes(const Graph& program, const Node& kernel);
 /// Whether a step is a kernel that writes a piecewise buffer, which the call after it runs.
 RLX_API bool is_prologue(const Graph& program, const Node& step);
 

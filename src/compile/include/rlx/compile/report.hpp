@@ -9,7 +9,8 @@
 
 namespace rlx {
 
-enum class Path : std::uint8_t { native, common, rewritten, unresolved };
+/// recognised: the node is part of an operator that was written out, which another row has.
+enum class Path : std::uint8_t { native, common, rewritten, recognised, unresolved };
 RLX_API std::string_view name(Path p);
 
 /// Why one way of lowering a node was not taken.
@@ -19,20 +20,31 @@ struct Refusal {
   std::string where{};  ///< Source of the record, where there is one.
 };
 
+/// What the recognition pass made of a node; rows are named by their place in the report.
+struct Recognised {
+  /// In the row of the operator that was found: what the user wrote there ("div"), the rows of the other nodes that it
+  /// stands for, and the pattern, which is the operator's name unless it is a form of its own.
+  std::string written{}, pattern{};
+  std::vector<int> from{};
+  int into = -1;  ///< In a row of those others: that of the operator. -1: in no other.
+};
+
 /// One node of the user's graph, those inside loops and branches after the node that holds them. Numbers are those of
 /// one run of the node.
 struct ReportRow {
   std::string value;     ///< Name of the first result in the text form: "%17".
   std::string region{};  ///< Where it stands: "while/17.body", "scan/4.body/if/9.then"; empty: the graph itself.
-  std::string op, types;
+  std::string op;        ///< What it is resolved as: the operator that was recognised, where one ends here.
+  std::string types;
   Location location;
   Path path = Path::unresolved;
   std::string provider;  ///< "generated", "handwritten", "library:NAME"; several joined by " + ".
-  std::string lowering;  ///< Record, rule, or "decomposition".
+  std::string lowering;  ///< Record, rule, or "decomposition"; of a recognised node the operator that it is part of.
   std::vector<Refusal> refusals;
   std::vector<std::string> steps;  ///< Names of the LIR steps that it became, possibly shared with other rows.
-  std::vector<std::string> notes;  ///< "loop: host-polled", "widened to f32", "not reproducible".
-  double flops = 0, bytes = 0;     ///< 0 where the operator states no cost.
+  std::vector<std::string> notes;  ///< "loop: host-polled", "widened: f16 computed in f32".
+  Recognised recognised{};
+  double flops = 0, bytes = 0;  ///< 0 where the operator states no cost.
 };
 
 /// One step of the program; numbers are those of one run of it.
@@ -63,14 +75,18 @@ struct DispatchReport {
   std::vector<StepRow> steps;
   std::vector<DonationRow> donations{};  ///< The arrays of donated inputs, in order.
   std::int64_t arena_bytes = 0;
+  /// Of a graph with symbols: the values that steps and bytes are said for. Others have plans of their own.
+  Bindings planned_for{};
 
-  std::size_t unresolved() const;
+  RLX_API std::size_t unresolved() const;
   /// A note of row `origin` (-1: none), which has each text once.
-  void add_note(int origin, std::string text);
+  RLX_API void add_note(int origin, std::string text);
   RLX_API std::string to_table() const;
-  /// {"graph", "device", "policy", "nodes": [{"value", "region", "op", "path", "provider", "lowering", ...}],
+  /// {"graph", "device", "policy", "nodes": [{"value", "region", "op", "path", "provider", "lowering", "recognised":
+  /// {"pattern", "written", "from": ["%3"]}, "recognised_in": "%7", ...}],
   /// "unresolved": n, "steps": [{"name", "kind", "provider", "operations", "flops", "bytes"}], "donations": [{"input",
-  /// "result", "bytes", "why"}], ...}. A node whose location is known has "file" and "line"; what is absent is null.
+  /// "result", "bytes", "why"}], "planned_for": {"n": 1024}, ...}. A node whose location is known has "file" and
+  /// "line"; what is absent is null.
   RLX_API std::string to_json() const;
 };
 

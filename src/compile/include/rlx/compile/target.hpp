@@ -52,6 +52,9 @@ struct Target {
   /// Whether the language of kernel bodies has the element types and the scalar form of a primitive; a no says what it
   /// lacks. Null: it has all of `compute`.
   Answer (*expresses)(const Instance&) = nullptr;
+  /// The type in which the primitive `op` is computed on elements of `t`, to be rounded to `t` wherever the program
+  /// names a value: `t`, or a wider type, which the report notes. Asked of what no record runs. Null: always `t`.
+  DType (*computes_in)(std::string_view op, DType t) = nullptr;
   bool generates_code = true;  ///< False: kernels are not generated, only records run.
   // How a size that a result introduces (SizeRule) may be met. Neither: programs with one are refused.
   bool bounded_sizes = true;  ///< By a buffer of its upper bound and a count.
@@ -141,6 +144,9 @@ struct KernelRecord {
   std::int64_t (*workspace)(const Instance&) = nullptr;  ///< Bytes.
   bool deterministic = true;
   bool narrows = false;  ///< Computes by the `algorithm` of the attributes. Others compute exactly, which reports note.
+  /// What of an instance is computed in a wider type than its types and attributes say, for the report: "f32 sums in
+  /// f64"; empty: nothing. Null: never anything.
+  std::string (*widens)(const Instance&) = nullptr;
   bool synchronises = false;
   bool capturable = false;  ///< The launch may be recorded into a graph of the device's API, and replayed.
   bool epilogue = false;    ///< The launch runs LaunchCall::epilogue, if there is one, on the whole result.

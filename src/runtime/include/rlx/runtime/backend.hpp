@@ -55,6 +55,8 @@ class Module {
                       CheckRecord* checks = nullptr) const = 0;
   /// An empty record; null where no kernel checks anything.
   virtual std::unique_ptr<CheckRecord> check_record() const { return nullptr; }
+  /// The same for modules that run the same code, each at the sizes of its own program; null where unknown.
+  virtual const void* code() const { return nullptr; }
   /// Bytes of code, for reports; 0 where unknown.
   virtual std::int64_t code_bytes() const { return 0; }
   /// Runs rows [begin, end) of a kernel under mdrange on the calling thread, a row being a position of all its

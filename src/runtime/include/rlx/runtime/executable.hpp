@@ -13,8 +13,10 @@ namespace rlx::runtime {
 
 class RLX_API Executable {
  public:
-  /// Compiles `hir` (constant shapes) for the device; `catalog` must outlive the executable. Throws CompileError,
-  /// VerifyError, DeviceError or MemoryError.
+  /// Compiles `hir` for the device; `catalog` must outlive the executable. A graph whose inputs have symbols in their
+  /// shapes is one program for all their values: each set of values gets a plan when it first comes by (some
+  /// milliseconds, those of the last 256 are kept), and plans share the code of kernels wherever sizes are no part of
+  /// it. Throws CompileError, VerifyError, DeviceError or MemoryError, ArgumentError for a symbol that no input tells.
   Executable(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog,
              const CompileOptions& options = {});
   ~Executable();

@@ -14,6 +14,10 @@ struct ExecutableStatistics {
   std::int64_t in_place_bytes = 0;
   /// Bytes of donated inputs that had to be copied before they were written over, since another value shared them.
   std::int64_t copied_bytes = 0;
+  /// Plans that are kept: one for each set of values that symbols have had, and for each size that is read.
+  std::int64_t programs = 1;
+  /// Different compilations that these run, where the device tells.
+  std::int64_t codes = 0;
 };
 
 }  // namespace rlx::runtime

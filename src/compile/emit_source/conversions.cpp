@@ -1,12 +1,10 @@
 // Conversions: one rounding to nearest even, floats to integers truncate and saturate with NaN to 0, integers wrap.
-#include "opencl_c.hpp"
+#include "compile/emit_source/common.hpp"
 
-namespace rlx::oneapi {
+namespace rlx::emit_source {
 namespace {
 
-using emit_source::Spelling;
-
-constexpr DTypeSet narrow = DTypeSet{DType::f16, DType::bf16} | float8;  // held in a float
+constexpr DTypeSet narrow = DTypeSet{DType::f16, DType::bf16} | float8;  // held in a f32
 constexpr DTypeSet float_held = narrow | DTypeSet{DType::f32};
 constexpr DTypeSet boolean_set{DType::boolean};
 constexpr DTypeSet i4_set{DType::i4};
@@ -20,21 +18,21 @@ constexpr Spelling conversions[] = {
     {"convert", short_integers | boolean_set, "({T}){0}", float_held | f64_set},
     {"convert", wide_integers, "rlx_odd_{D}({0})", narrow},
     {"convert", wide_integers, "({T}){0}", DTypeSet{DType::f32, DType::f64}},
-    {"convert", float_held | f64_set, "(isnan({0}) ? ({T})0 : convert_{T}_sat({0}))", integers},
-    {"convert", float_held | f64_set, "(isnan({0}) ? 0 : convert_char_sat(clamp({0}, ({S})-8, ({S})7)))", i4_set},
+    {"convert", float_held | f64_set,
+     "(isnan({0}) ? ({T})0 : {0} >= {k} ? ({T}){g} : {0} <= {j} ? ({T}){l} : ({T}){0})", integers | i4_set},
     {"convert", integers | float_held | f64_set | i4_set, "({0} != 0)", boolean_set},
     {"convert", integers | boolean_set | i4_set, "({T}){0}", integers | i4_set},
-    {"convert", complex_types, "({T})({0}.x, {0}.y)", complex_types},
+    {"convert", complex_types, "make_{R}({0}.x, {0}.y)", complex_types},
     {"convert", complex_types, "({0}.x != 0 || {0}.y != 0)", boolean_set},
     {"convert", DTypeSet{DType::c128}, "rlx_odd({0}.x)", narrow},
     {"convert", complex_types, "({T}){0}.x", float_held | f64_set},
-    {"convert", complex_types, "(isnan({0}.x) ? ({T})0 : convert_{T}_sat({0}.x))", integers},
-    {"convert", complex_types, "(isnan({0}.x) ? 0 : convert_char_sat(clamp((double){0}.x, -8.0, 7.0)))", i4_set},
-    {"convert", integers | boolean_set | float_held | f64_set | i4_set, "({T})(({C}){0}, 0)", complex_types},
+    {"convert", complex_types,
+     "(isnan({0}.x) ? ({T})0 : {0}.x >= {k} ? ({T}){g} : {0}.x <= {j} ? ({T}){l} : ({T}){0}.x)", integers | i4_set},
+    {"convert", integers | boolean_set | float_held | f64_set | i4_set, "make_{R}(({C}){0}, 0)", complex_types},
 };
 
 }  // namespace
 
 constinit const std::span<const Spelling> conversion_spellings = conversions;
 
-}  // namespace rlx::oneapi
+}  // namespace rlx::emit_source
