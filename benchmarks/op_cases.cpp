@@ -8,6 +8,7 @@
 #include <rlx/transform/vmap.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <tuple>
@@ -30,8 +31,9 @@ double bytes_of(const Type& t) {
   return 0;
 }
 
-bool has_literals(const SampleBase& s) {
-  return std::ranges::any_of(s.in, [](const SampleOperand& o) { return !o.literal.empty(); });
+bool is_empty(const Type& t) {
+  const auto* x = std::get_if<TensorType>(&t);
+  return x && x->numel() == Dim(0);
 }
 
 /// A graph of the operator alone, with operands as the sample has them. Throws where the instance is refused.
@@ -46,27 +48,35 @@ Graph graph_of(const Op& op, const AnySample& s, const Registry& registry) {
 }
 
 std::optional<OpCase> case_as_it_is(const Op& op, AnySample s, const Registry& registry) try {
-  OpCase c{&op, std::move(s), {}, Graph(""), Growth::none, 1, 0, {}};
+  OpCase c{&op, std::move(s), {}, Graph(""), Growth::none, 1, {}, 0, 0, {}};
   c.graph = graph_of(op, c.sample, registry);
   const Types in = c.graph.types_of(c.graph.inputs()), out = c.graph.types_of(c.graph.outputs());
-  c.dtype = dtype_of(in.empty() ? out.at(0) : in[0]);
+  if ((in.empty() && out.empty()) || std::ranges::any_of(in, is_empty) || std::ranges::any_of(out, is_empty))
+    return std::nullopt;
+  c.dtype = dtype_of(in.empty() ? out[0] : in[0]);
   const Node& node = c.graph.node(c.graph.region(Graph::top).nodes.at(0));
   if (const auto cost = compile::cost_of(c.graph, node);
       cost && cost->flops.is_constant() && cost->bytes.is_constant()) {
     c.flops = static_cast<double>(cost->flops.constant());
     c.bytes = static_cast<double>(cost->bytes.constant());
-  } else {
-    for (const Types* types : {&in, &out})
-      for (const Type& t : *types) c.bytes += bytes_of(t);
   }
+  for (const Types* types : {&in, &out})
+    for (const Type& t : *types) c.held += bytes_of(t);
+  if (!c.flops) c.bytes = c.held;
   return c;
 } catch (const Error&) { return std::nullopt; }
 
 Dim larger(const Dim& d) { return d.is_constant() && d.constant() > 1 ? Dim(2 * d.constant()) : d; }
 
-/// The sample with every dimension above 1 twice as large; what counts positions counts as many more.
+/// The sample with every dimension above 1 twice as large; what counts positions counts as many more, and literal
+/// numbers become random ones between the least and the largest of them.
 AnySample doubled(AnySample s) {
   for (SampleOperand& o : s.in) {
+    if (!o.literal.empty()) {
+      const auto [low, high] = std::ranges::minmax(o.literal);
+      o.low = low, o.high = high, o.fill = Fill::uniform;
+      o.literal.clear();
+    }
     if (auto* t = std::get_if<TensorType>(&o.type))
       for (Dim& d : t->shape) d = larger(d);
     if (auto* t = std::get_if<SparseType>(&o.type)) {
@@ -78,14 +88,37 @@ AnySample doubled(AnySample s) {
   return s;
 }
 
-/// Sparse operands grow where their entries may lie anywhere.
+/// Sparse operands grow where their entries may lie anywhere; literal ones where they are numbers and no positions.
 bool may_grow(const SampleOperand& o) {
-  return o.literal.empty() && (!std::holds_alternative<SparseType>(o.type) || o.fill == Fill::uniform);
+  if (const auto* t = std::get_if<TensorType>(&o.type))
+    return o.literal.empty() || ((is_floating(t->dtype) || is_complex(t->dtype)) &&
+                                 std::ranges::all_of(o.literal, [](double x) { return std::isfinite(x); }));
+  return o.literal.empty() && o.fill == Fill::uniform;
 }
 
-bool fits(const OpCase& c, const CaseSize& size) { return c.bytes <= size.bytes && c.flops.value_or(0) <= size.flops; }
+/// Which operands have one value for each member of a batch: all tensors, else those that are no scalars, else the
+/// first. The graph over so many members, or none where the operator cannot be batched.
+std::optional<std::pair<std::vector<int>, Graph>> batched(const OpCase& c, const Registry& registry,
+                                                          std::int64_t members) {
+  for (int tries = 0; tries < 3; ++tries) {
+    std::vector<int> axes;
+    for (const Type& t : c.graph.types_of(c.graph.inputs())) {
+      const auto* x = std::get_if<TensorType>(&t);
+      axes.push_back(x && (tries == 0 || (tries == 1 && x->rank() > 0) || (tries == 2 && axes.empty())) ? 0 : -1);
+    }
+    try {
+      return std::pair(axes, transform::vmap(c.graph, registry, {.in_axes = axes, .size = members}));
+    } catch (const Error&) {}
+  }
+  return std::nullopt;
+}
+
+bool fits(const OpCase& c, const CaseSize& size, double times = 1) {
+  return times * std::max(c.bytes, c.held) <= size.bytes && times * c.flops.value_or(0) <= size.flops;
+}
 
 OpCase grown(OpCase c, const Registry& registry, const CaseSize& size) {
+  if (!(c.bytes > 0)) return c;  // Twice nothing is nothing.
   if (std::ranges::all_of(c.sample.in, may_grow)) {
     while (auto next = case_as_it_is(*c.op, doubled(c.sample), registry)) {
       // What does not move more was limited by an attribute, as a slice is.
@@ -96,17 +129,16 @@ OpCase grown(OpCase c, const Registry& registry, const CaseSize& size) {
     }
     if (c.growth == Growth::dimensions) return c;
   }
-  std::int64_t members = 1;
-  while (2.0 * members * c.bytes <= size.bytes && 2.0 * members * c.flops.value_or(0) <= size.flops) members *= 2;
-  try {
-    if (members > 1 && !c.sample.in.empty()) {
-      c.graph = transform::vmap(c.graph, registry, {.size = members});
-      c.growth = Growth::batch;
-      c.factor = members;
-      c.bytes *= static_cast<double>(members);
-      if (c.flops) *c.flops *= static_cast<double>(members);
-    }
-  } catch (const Error&) {}  // Cannot be batched.
+  std::int64_t members = 1;  // At most as many as there are bytes.
+  while (fits(c, size, 2.0 * static_cast<double>(members))) members *= 2;
+  if (members == 1 || c.sample.in.empty()) return c;
+  if (auto made = batched(c, registry, members)) {
+    std::tie(c.axes, c.graph) = std::move(*made);
+    c.growth = Growth::batch;
+    c.factor = members;
+    c.bytes *= static_cast<double>(members);
+    if (c.flops) *c.flops *= static_cast<double>(members);
+  }
   return c;
 }
 
@@ -146,7 +178,7 @@ HostValue operand(const SampleOperand& o, const OpCase& c, std::size_t at) {
       return dominant_matrices(std::get<TensorType>(o.type));
   }
   HostValue x = conformance::filled(o, conformance::seed_of(c.op->name(), 0, at));
-  if (c.growth != Growth::batch || !std::holds_alternative<HostTensor>(x)) return x;
+  if (c.growth != Growth::batch || c.axes[at] < 0) return x;
   const HostTensor& member = std::get<HostTensor>(x);
   std::vector<std::int64_t> shape = member.shape();
   shape.insert(shape.begin(), c.factor);
@@ -178,7 +210,7 @@ std::vector<OpCase> cases_of(const Op& op, const Registry& registry, const CaseS
     std::optional<OpCase> first = case_as_it_is(op, std::move(s), registry);
     if (!first) continue;
     OpCase c = grown(std::move(*first), registry, size);
-    const auto worth = [](const OpCase& x) { return std::tuple(x.growth, !has_literals(x.sample), x.bytes); };
+    const auto worth = [](const OpCase& x) { return std::tuple(x.growth, x.flops.value_or(0), x.bytes); };
     if (const auto it = best.find(c.dtype); it == best.end()) best.emplace(c.dtype, std::move(c));
     else if (worth(c) > worth(it->second)) it->second = std::move(c);
   }

@@ -25,18 +25,21 @@ struct OpCase {
   Graph graph;        ///< One input an operand.
   Growth growth = Growth::none;
   std::int64_t factor = 1;
-  double bytes = 0;               ///< By the cost that the operator states, else of its operands and results.
+  std::vector<int> axes{};        ///< Of a batch, one an operand: 0, or -1 where all members have the same.
+  double bytes = 0;               ///< By the cost that the operator states, else what it holds.
+  double held = 0;                ///< Bytes of operands and results; of a batch, of one member.
   std::optional<double> flops{};  ///< By that cost; absent where it follows from a decomposition.
   std::string text() const;       ///< "softmax f32[1024,1280]": the operator and its operands, the first three.
 };
 
-/// A case grows by twos as long as it moves at most so many bytes and needs at most so many operations.
+/// A case grows by twos as long as it moves and holds at most so many bytes and needs at most so many operations.
 struct CaseSize {
   double bytes = 16 << 20, flops = 5e8;
 };
 
 /// One case a dtype of the first operand: of the samples that break no constraint, one whose dimensions grow before one
-/// that grows as a batch, then the one that moves most. Empty where operands cannot be made: resources, tokens.
+/// that grows as a batch, then the one of most operations and bytes. Empty where operands cannot be made: resources,
+/// tokens.
 std::vector<OpCase> cases_of(const Op& op, const Registry& registry, const CaseSize& size = {});
 
 /// Operands of the case, the same in every run.

@@ -18,6 +18,7 @@ static Values cholesky_of_one(ValuesIn in) {
   Builder& b = *in[0].builder;
   const Dim n = in[0].shape()[0];
   if (n == 0) return {in[0]};
+  refuse_not_finite(triangle(in[0], ops::Direction::ge), "linalg.cholesky");
   const Values state{ops::scalar(b, DType::i64, 0), ops::full(b, in[0].dtype(), {n, n}, 0)};
   const Values invariants{in[0], ops::constant(b, HostTensor::scalar_i64(DType::i64, n.constant()))};
   const Values out = ops::while_(
@@ -47,6 +48,11 @@ static Values cholesky_of_one(ValuesIn in) {
                 ops::select(here, ops::broadcast(filled, {n, n}, {0}), v[1])};
       },
       n.constant());
+  // A pivot that is not positive has no root, and NaN spreads from it to those behind.
+  const Value diagonal = ops::reduce_sum(triangle(out[1], ops::Direction::eq), {1});
+  const Value root = is_complex(diagonal.dtype()) ? ops::real(diagonal) : diagonal;
+  refuse_where(ops::logical_not(ops::compare(root, ops::zeros_like(root), ops::Direction::gt)), "linalg.cholesky",
+               "the matrix is not positive definite: the order of its first leading minor that is not positive");
   return {out[1]};
 }
 
@@ -86,7 +92,7 @@ extern const OpDef<NoAttributes> cholesky_op{
     .name = "linalg.cholesky",
     .doc =
         "The lower L of A = L L^H for each Hermitian positive definite A, whose lower triangle is read; zeros above. "
-        "Where A is not positive definite the result holds NaN, or a library raises NumericalError. Derivatives are "
+        "Where A is not positive definite, or an entry of that triangle is not finite: NumericalError. Derivatives are "
         "along Hermitian matrices. Source: LAPACK xPOTRF.",
     .operands = cholesky_operands,
     .constraints = cholesky_constraints,

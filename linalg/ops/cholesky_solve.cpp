@@ -21,7 +21,9 @@ static Values cholesky_solve_decompose(Builder&, const A& a, ValuesIn in) {
 
 extern const OpDef<A> cholesky_solve_op{
     .name = "linalg.cholesky_solve",
-    .doc = "x of op(A) x = b, where A = L L^H and L is the result of linalg.cholesky. Source: LAPACK xPOTRS.",
+    .doc =
+        "x of op(A) x = b, where A = L L^H and L is the result of linalg.cholesky. A zero on L's diagonal, or an entry "
+        "that is not finite, is a NumericalError. Source: LAPACK xPOTRS.",
     .operands = cholesky_solve_operands,
     .constraints = cholesky_solve_constraints,
     .infer = cholesky_solve_infer,

@@ -47,6 +47,21 @@ Value tangent_right_side(Transpose mode, Value a_tangent, Value b_tangent, Value
   return b_tangent ? ops::sub(b_tangent, moved) : ops::neg(moved);
 }
 
+void refuse_where(Value flags, const std::string& op, const std::string& what) {
+  Builder& b = *flags.builder;
+  const Value none = ops::scalar(b, DType::i64, 0);
+  const Value at = ops::add(ops::iota(b, DType::i64, flags.shape(), 0), ops::scalar(b, DType::i64, 1));
+  ops::check_within(ops::select(flags, at, none), none, {.what = op + ": " + what, .of = op});
+}
+
+void refuse_not_finite(Value m, const std::string& op) {
+  const auto not_finite = [](Value x) { return ops::logical_not(ops::is_finite(x)); };
+  const Value flags =
+      is_complex(m.dtype()) ? ops::logical_or(not_finite(ops::real(m)), not_finite(ops::imag(m))) : not_finite(m);
+  refuse_where(ops::reduce_or(flags, {1}), op,
+               "an entry of the matrix is not finite: the first row that holds one (counted from 1)");
+}
+
 /// Results of a batch of no member, which have no element: a gather under vmap takes one of each dimension at least.
 static Values without_members(Builder& b, const Shape& batch, ValuesIn of_one) {
   Values out;

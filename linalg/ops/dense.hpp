@@ -34,6 +34,12 @@ Values each_matrix(ValuesIn in, int leading, const RegionBody& one);
 Value take_rows(Value m, Value rows);
 Value put_rows(Value m, Value rows);
 
+/// Raises NumericalError of `op` when the program has run, where an element of the vector `flags` is true: it says
+/// `what` and the position of the first one, counted from 1, which is its info.
+void refuse_where(Value flags, const std::string& op, const std::string& what);
+/// refuse_where a row of m [n, n], n > 0, holds what is not finite.
+void refuse_not_finite(Value m, const std::string& op);
+
 /// Of an operator that solves with a matrix: operands, constraints, the type of x.
 template <class A>
 struct DenseSolve {

@@ -49,6 +49,7 @@ static Values lu_of_one(ValuesIn in) {
   const Dim n = in[0].shape()[0];
   const Value rows = ops::iota(b, DType::i32, {n}, 0);
   if (n == 0) return {in[0], rows};
+  refuse_not_finite(in[0], "linalg.lu");
   const Values state{ops::scalar(b, DType::i64, 0), in[0], rows};
   const Value order = ops::constant(b, HostTensor::scalar_i64(DType::i64, n.constant()));
   const Values invariants{order};
@@ -97,7 +98,8 @@ extern const OpDef<NoAttributes> lu_op{
     .name = "linalg.lu",
     .doc =
         "LU factorization of each matrix with partial pivoting: A[rows] = L U, L (unit) below the diagonal of the "
-        "result, U on and above. A singular matrix leaves a zero on U's diagonal. Source: LAPACK xGETRF.",
+        "result, U on and above. A singular matrix leaves a zero on U's diagonal; one with an entry that is not finite "
+        "is a NumericalError. Source: LAPACK xGETRF.",
     .operands = lu_operands,
     .constraints = lu_constraints,
     .infer = lu_infer,

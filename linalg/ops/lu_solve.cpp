@@ -26,8 +26,8 @@ static Values lu_solve_decompose(Builder&, const A& a, ValuesIn in) {
 extern const OpDef<A> lu_solve_op{
     .name = "linalg.lu_solve",
     .doc =
-        "x of op(A) x = b from the factors and rows of linalg.lu. A zero on U's diagonal gives infinities or NaN, or a "
-        "NumericalError from a library. Source: LAPACK xGETRS.",
+        "x of op(A) x = b from the factors and rows of linalg.lu. A zero on U's diagonal, or a factor that is not "
+        "finite, is a NumericalError. Source: LAPACK xGETRS.",
     .operands = lu_solve_operands,
     .constraints = lu_solve_constraints,
     .infer = lu_solve_infer,

@@ -47,6 +47,16 @@ extern const OpDef<RcondAttrs> rcond_op{
     .batch = Never{"factor the matrices of a batch one by one"},
     .shard = Never{"a distributed factorization is MUMPS' business"},
     .cost = Never{"a few solves, whose cost the fill-in decides"},
-    .samples = []() -> std::vector<Sample<RcondAttrs>> { return {sample<RcondAttrs>({f64({})}).breaking("C1")}; }};
+    .samples = []() -> std::vector<Sample<RcondAttrs>> {
+      const auto of = [](const char* kind, std::int64_t n) {
+        return SampleOperand(Type(ResourceType{kind, "", DType::f64, {n, n}}));
+      };
+      // The norm of a matrix of one number is no estimate. That of the larger ones is of the equilibrated matrix, the
+      // reference's is not.
+      return {sample<RcondAttrs>({of("sparse_lu", 1)}).expects({{1}}),
+              sample<RcondAttrs>({of("sparse_cholesky", 1)}).expects({{1}}),
+              sample<RcondAttrs>({of("sparse_lu", 4)}).within(0.5),
+              sample<RcondAttrs>({of("sparse_cholesky", 4)}).within(0.5), sample<RcondAttrs>({f64({})}).breaking("C1")};
+    }};
 
 }  // namespace rlx::linalg

@@ -7,8 +7,9 @@ using A = TransposeAttrs;
 extern const OpDef<A> solve_op{
     .name = "linalg.solve",
     .doc =
-        "x of op(A) x = b by LU with partial pivoting. A singular matrix gives infinities or NaN, or a NumericalError "
-        "from a library. Derivatives solve with the same factors. Source: LAPACK xGESV.",
+        "x of op(A) x = b by LU with partial pivoting. A matrix that is singular, or has an entry that is not finite, "
+        "is "
+        "a NumericalError. Derivatives solve with the same factors. Source: LAPACK xGESV.",
     .operands = DenseSolve<A>::operands,
     .constraints = DenseSolve<A>::constraints,
     .infer = DenseSolve<A>::infer,

@@ -8,7 +8,8 @@ extern const OpDef<A> solve_positive_definite_op{
     .name = "linalg.solve_positive_definite",
     .doc =
         "x of A x = b by the Cholesky factorization of a Hermitian positive definite A, whose lower triangle is read. "
-        "Where A is not positive definite the result holds NaN, or a library raises NumericalError. Derivatives solve "
+        "Where A is not positive definite, or an entry of that triangle is not finite: NumericalError. Derivatives "
+        "solve "
         "with the same factor, along Hermitian matrices. Source: LAPACK xPOSV.",
     .operands = DenseSolve<A>::operands,
     .constraints = DenseSolve<A>::constraints,

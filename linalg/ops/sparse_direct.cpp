@@ -172,27 +172,54 @@ Batched SolveRules::batch(const BatchCall<SparseSolveAttrs>& c) {
   return {out, {to, 0, 0}};
 }
 
+static SampleOperand full_matrix(DType t, std::vector<double> elements) {
+  SampleOperand a(SparseType{SparseFormat::csr, t, DType::i32, {2, 2}, 4});
+  a.literal = std::move(elements);
+  return a;
+}
+SampleOperand dyadic_matrix() { return full_matrix(DType::f64, {4, 2, 2, 2}); }
+
 std::vector<Sample<SparseSolveAttrs>> SolveRules::samples(std::string_view kind) {
   using A = SparseSolveAttrs;
+  const auto of = [&](DType t) { return SampleOperand(Type(ResourceType{std::string(kind), "", t, {2, 2}})); };
+  const auto right = [](TensorType t) { return SampleOperand(Type(std::move(t)), Fill::distinct, -10, 10); };
+  const SampleOperand symmetric = dyadic_matrix(), f2 = of(DType::f64);
+  std::vector<Sample<A>> all{
+      sample<A>({f2, symmetric, {f64({2}), {10, 6}}}).expects({{2, 1}, {0}, {0}}),
+      sample<A>({f2, symmetric, right(f64({2, 3}))}),
+      sample<A>({f2, symmetric, right(f64({3, 2}))}, {.axis = 1}),
+  };
+  if (kind == "sparse_lu") {
+    const SampleOperand a = full_matrix(DType::f64, {2, 4, 1, 4});
+    all.push_back(sample<A>({f2, a, {f64({2}), {4, 8}}}, {.mode = Transpose::transpose}).expects({{2, 0}, {0}, {0}}));
+    all.push_back(sample<A>({f2, a, right(f64({2}))}));
+    // [[2, 2i], [i, 1]], of determinant 4.
+    const SampleOperand c = full_matrix(DType::c128, {2, 0, 0, 2, 0, 1, 1, 0}), f = of(DType::c128);
+    for (Transpose mode : {Transpose::none, Transpose::transpose, Transpose::conjugate_transpose})
+      all.push_back(sample<A>({f, c, {c128({2}), {4, 0, 0, 8}}}, {.mode = mode}));
+  }
   const SparseType a{SparseFormat::csr, DType::f64, DType::i32, {4, 4}, 9};
   SparseType wide = a;
   wide.shape[1] = 5;
   const Type f = ResourceType{std::string(kind), "", DType::f64, {4, 4}},
              larger = ResourceType{std::string(kind), "", DType::f64, {5, 5}};
-  return {sample<A>({SampleOperand(f), wide, f64({4})}).breaking("C1"),
-          sample<A>({SampleOperand(larger), a, f64({4})}).breaking("C2"),
-          sample<A>({SampleOperand(f), a, f64({5})}).breaking("C3"),
-          sample<A>({SampleOperand(f), a, f64({5, 4})}).breaking("C3"),
-          sample<A>({SampleOperand(f), a, f64({4, 5})}, {.axis = 1}).breaking("C3"),
-          sample<A>({SampleOperand(f), a, f64({5, 0})}).breaking("C3"),
-          sample<A>({SampleOperand(f), a, f64({4, 4, 4})}).breaking("C3"),
-          sample<A>({SampleOperand(f), a, f64({4})}, {.axis = 1}).breaking("C3"),
-          sample<A>({SampleOperand(f), a, f64({4, 4})}, {.axis = 2}).breaking("C3"),
-          sample<A>({SampleOperand(f), a, f64({4, 4})}, {.axis = -1}).breaking("C3"),
-          sample<A>({SampleOperand(f), a, c128({4, 2})}).breaking("C2"),
-          sample<A>({SampleOperand(f), a, f64({4})}, {.refine = -1}).breaking("C4"),
-          sample<A>({SampleOperand(Type(ResourceType{"preconditioner", "", DType::f64, {4, 4}})), a, f64({4})})
-              .breaking("kind")};
+  std::vector<Sample<A>> refused{
+      sample<A>({SampleOperand(f), wide, f64({4})}).breaking("C1"),
+      sample<A>({SampleOperand(larger), a, f64({4})}).breaking("C2"),
+      sample<A>({SampleOperand(f), a, f64({5})}).breaking("C3"),
+      sample<A>({SampleOperand(f), a, f64({5, 4})}).breaking("C3"),
+      sample<A>({SampleOperand(f), a, f64({4, 5})}, {.axis = 1}).breaking("C3"),
+      sample<A>({SampleOperand(f), a, f64({5, 0})}).breaking("C3"),
+      sample<A>({SampleOperand(f), a, f64({4, 4, 4})}).breaking("C3"),
+      sample<A>({SampleOperand(f), a, f64({4})}, {.axis = 1}).breaking("C3"),
+      sample<A>({SampleOperand(f), a, f64({4, 4})}, {.axis = 2}).breaking("C3"),
+      sample<A>({SampleOperand(f), a, f64({4, 4})}, {.axis = -1}).breaking("C3"),
+      sample<A>({SampleOperand(f), a, c128({4, 2})}).breaking("C2"),
+      sample<A>({SampleOperand(f), a, f64({4})}, {.refine = -1}).breaking("C4"),
+      sample<A>({SampleOperand(Type(ResourceType{"preconditioner", "", DType::f64, {4, 4}})), a, f64({4})})
+          .breaking("kind")};
+  all.insert(all.end(), refused.begin(), refused.end());
+  return all;
 }
 
 }  // namespace rlx::linalg

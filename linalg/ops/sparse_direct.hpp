@@ -17,6 +17,10 @@ namespace rlx::linalg {
 /// finite or singular or, where `cholesky`, not Hermitian or not positive definite, under the name `op`.
 HostValues factor_reference(const std::string& op, const ReferenceCall& c, std::size_t a, bool cholesky);
 
+/// Positive definite, of powers of two, as every pivot is in any order: solutions of right sides of few bits are exact,
+/// and so are measures of their errors, which are 0.
+SampleOperand dyadic_matrix();
+
 /// linalg.<method>(a) -> factorization and, where the matrix is operand 1, linalg.<method>_update(factorization, a) ->
 /// factorization.
 template <class Method, std::size_t matrix>
@@ -37,18 +41,21 @@ struct FactorRules {
     return {ResourceType{std::string(Method::kind), "", s.sparse(matrix).dtype, s.sparse(matrix).shape}};
   }
   static std::vector<Sample<A>> samples() {
+    const SampleOperand exact = dyadic_matrix();
     const SparseType a{SparseFormat::csr, DType::f64, DType::i32, {4, 4}, 9};
     SparseType wide = a, single = a;
     wide.shape[1] = 5;
     single.dtype = DType::f32;
     if constexpr (matrix == 0) {
-      return {sample<A>({wide}).breaking("C1"), sample<A>({f64({3, 3})}).breaking("kind"),
+      return {sample<A>({exact}), sample<A>({wide}).breaking("C1"), sample<A>({f64({3, 3})}).breaking("kind"),
               sample<A>({single}).breaking("dtype")};
     } else {
       const Type f = ResourceType{std::string(Method::kind), "", DType::f64, {4, 4}},
                  larger = ResourceType{std::string(Method::kind), "", DType::f64, {5, 5}},
                  other = ResourceType{"preconditioner", "", DType::f64, {4, 4}};
-      return {sample<A>({SampleOperand(f), wide}).breaking("C1"), sample<A>({SampleOperand(larger), a}).breaking("C2"),
+      const Type of_exact = ResourceType{std::string(Method::kind), "", DType::f64, {2, 2}};
+      return {sample<A>({SampleOperand(of_exact), exact}), sample<A>({SampleOperand(f), wide}).breaking("C1"),
+              sample<A>({SampleOperand(larger), a}).breaking("C2"),
               sample<A>({SampleOperand(other), a}).breaking("kind")};
     }
   }
@@ -89,7 +96,7 @@ struct SolveRules {
   static Values vjp(const VjpCall<SparseSolveAttrs>& c);
   static Values jvp(const JvpCall<SparseSolveAttrs>& c);
   static Batched batch(const BatchCall<SparseSolveAttrs>& c);
-  /// They break each constraint. Values need a factorization, which no sample can hold: tests/linalg has those cases.
+  /// Of matrices whose solutions are exact: errors that are measured elsewhere differ from device to device.
   static std::vector<Sample<SparseSolveAttrs>> samples(std::string_view kind);
 };
 

@@ -4,11 +4,19 @@ namespace rlx::linalg {
 
 using A = TriangularSolveAttrs;
 
+/// What the solve reads of a matrix.
+static Value read(Value m, const A& attrs) {
+  if (attrs.unit_diagonal) return triangle(m, attrs.lower ? ops::Direction::gt : ops::Direction::lt);
+  return triangle(m, attrs.lower ? ops::Direction::ge : ops::Direction::le);
+}
+
 // Substitution, a row a trip: what is not solved yet is zero in x, so the whole row may be multiplied.
 static Values substitute(const A& attrs, ValuesIn in) {
   Builder& b = *in[0].builder;
   const Dim n = in[0].shape()[0];
   if (n == 0) return {in[1]};
+  const std::string op = "linalg.triangular_solve";
+  refuse_not_finite(read(in[0], attrs), op);
   const bool vector = in[1].rank() == 1;
   const Value rhs = vector ? ops::reshape(in[1], {n, 1}) : in[1];
   const Dim k = rhs.shape()[1];
@@ -21,6 +29,9 @@ static Values substitute(const A& attrs, ValuesIn in) {
   const Value diagonal = attrs.unit_diagonal
                              ? ops::full(b, a.dtype(), {n}, 1)
                              : ops::reduce_sum(ops::select(on_diagonal, a, ops::scalar(b, a.dtype(), 0)), {1});
+  if (!attrs.unit_diagonal)
+    refuse_where(ops::compare(diagonal, ops::zeros_like(diagonal), ops::Direction::eq), op,
+                 "the matrix is singular: the first zero on its diagonal (counted from 1)");
   const Values state{ops::scalar(b, DType::i64, 0), ops::full(b, a.dtype(), {n, k}, 0)};
   const Values invariants{strict, diagonal, rhs, ops::constant(b, HostTensor::scalar_i64(DType::i64, n.constant()))};
   const Values out = ops::while_(
@@ -41,11 +52,6 @@ static Values triangular_decompose(Builder&, const A& attrs, ValuesIn in) {
   return each_matrix(in, in[0].rank() - 2, [&](ValuesIn one) { return substitute(attrs, one); });
 }
 
-/// What the solve reads of a matrix.
-static Value read(Value m, const A& attrs) {
-  if (attrs.unit_diagonal) return triangle(m, attrs.lower ? ops::Direction::gt : ops::Direction::lt);
-  return triangle(m, attrs.lower ? ops::Direction::ge : ops::Direction::le);
-}
 static A with_mode(A attrs, Transpose mode) {
   attrs.mode = mode;
   return attrs;
@@ -71,8 +77,8 @@ static Values triangular_jvp(const JvpCall<A>& c) {
 extern const OpDef<A> triangular_solve_op{
     .name = "linalg.triangular_solve",
     .doc =
-        "x of op(A) x = b for a triangular A; the other triangle is not looked at. A zero on the diagonal gives "
-        "infinities or NaN, or a NumericalError from a library. Source: BLAS xTRSM.",
+        "x of op(A) x = b for a triangular A; the other triangle is not looked at. A zero on the diagonal, or an entry "
+        "that is not finite, is a NumericalError. Source: BLAS xTRSM.",
     .operands = DenseSolve<A>::operands,
     .constraints = DenseSolve<A>::constraints,
     .infer = DenseSolve<A>::infer,

@@ -66,10 +66,10 @@ Tensor slice_axis(const Tensor& x, int axis, std::int64_t start, std::int64_t li
     return ops::slice_axis(v[0], at, start, limit);
   });
 }
-Tensor pad(const Tensor& x, const Tensor& with, Extents low, Extents high, Here here) {
+Tensor pad(const Tensor& x, const Tensor& with, Extents low, Extents high, Extents interior, Here here) {
   Tensor xs[] = {x, with};
   detail::agree(xs);
-  return build1({"pad", here}, {xs[0], xs[1]}, [&](ValuesIn v) { return ops::pad(v[0], v[1], low, high); });
+  return build1({"pad", here}, {xs[0], xs[1]}, [&](ValuesIn v) { return ops::pad(v[0], v[1], low, high, interior); });
 }
 Tensor concat(const Tensors& xs, int axis, Here here) {
   if (xs.empty()) throw ArgumentError("concat of no tensors");
@@ -193,17 +193,23 @@ Tensor random_key(std::uint64_t seed) {
   return k;
 }
 namespace {
-Tensor random(const Caller& caller, const Tensor& key, const Tensor& counter, const Extents& shape, DType t,
-              Value (*f)(Value, Value, DType, Shape)) {
+template <class F>
+Tensor random(const Caller& caller, const Tensor& key, const Tensor& counter, const F& f) {
   const Tensor at = counter.is_number() ? detail::as_dtype(counter, DType::u64) : counter;
-  return build1(caller, {key, at}, [&](ValuesIn v) { return f(v[0], v[1], t, dims(shape)); });
+  return build1(caller, {key, at}, [&](ValuesIn v) { return f(v[0], v[1]); });
 }
 }  // namespace
+Tensor random_bits(const Tensor& key, const Tensor& counter, Extents shape, Here here) {
+  return random({"random_bits", here}, key, counter,
+                [&](Value k, Value at) { return ops::rng_bits(k, at, dims(shape)); });
+}
 Tensor random_uniform(const Tensor& key, const Tensor& counter, Extents shape, DType t, Here here) {
-  return random({"random_uniform", here}, key, counter, shape, t, ops::rng_uniform);
+  return random({"random_uniform", here}, key, counter,
+                [&](Value k, Value at) { return ops::rng_uniform(k, at, t, dims(shape)); });
 }
 Tensor random_normal(const Tensor& key, const Tensor& counter, Extents shape, DType t, Here here) {
-  return random({"random_normal", here}, key, counter, shape, t, ops::rng_normal);
+  return random({"random_normal", here}, key, counter,
+                [&](Value k, Value at) { return ops::rng_normal(k, at, t, dims(shape)); });
 }
 
 }  // namespace rlx

@@ -32,6 +32,9 @@ Answer can_generate(const Instance& i) {
     if (Answer a = storable_on(*i.target, t); a.is_no()) return a;
   for (const Type& t : i.results)
     if (Answer a = storable_on(*i.target, t); a.is_no()) return a;
+  for (const RegionType& r : i.signature.regions)  // Partial results may have types of their own.
+    for (const Type& t : r.arguments)
+      if (Answer a = storable_on(*i.target, t); a.is_no()) return a;
   return i.target->expresses ? i.target->expresses(i) : Answer(true);
 }
 

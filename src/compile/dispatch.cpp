@@ -124,10 +124,19 @@ class Dispatcher {
         });
       }
     } else if (choice.rule) {
+      Graph body("body");
+      try {
+        emit(body, operands, [&](Builder& b, ValuesIn in) { return choice.rule->apply(b, instance, from, n, in); });
+      } catch (const VerifyError& e) {
+        // The rule is at fault: it should not apply, or emit other nodes. To the user it is one more refusal.
+        --depth_;
+        Choice refused = choice;
+        refused.refusals.push_back({"rewritten", std::string(choice.rule->name) + ": " + e.what()});
+        if (first) row.refusals.push_back(refused.refusals.back());
+        return unresolved(from, n, instance, operands, refused);
+      }
       if (first) row.lowering = choice.rule->name;
-      out = emit_and_resolve(operands, [&](Builder& b, ValuesIn in) {
-        return detail::within(n.op->name(), "rewriting", [&] { return choice.rule->apply(b, instance, from, n, in); });
-      });
+      out = region(body, Graph::top, operands);
     } else if (choice.path == Path::common) {
       if (first) row.lowering = "decomposition";
       out = emit_and_resolve(operands, [&](Builder& b, ValuesIn in) { return n.op->decompose(b, n.attrs, in); });
@@ -158,14 +167,17 @@ class Dispatcher {
     return b_.emit(n.op->name(), operands, n.attrs, bodies);
   }
 
-  Values emit_and_resolve(ValuesIn operands, const std::function<Values(Builder&, ValuesIn)>& fill) {
-    Graph body("body");
+  void emit(Graph& body, ValuesIn operands, const std::function<Values(Builder&, ValuesIn)>& fill) {
     body.symbols = b_.graph().symbols;
     Builder b(body, registry_);
     b.set_location(b_.location());
     Values in;
     for (const Value& v : operands) in.push_back(b.input(v.type(), ""));
     for (const Value& v : fill(b, in)) b.output(v, "");
+  }
+  Values emit_and_resolve(ValuesIn operands, const std::function<Values(Builder&, ValuesIn)>& fill) {
+    Graph body("body");
+    emit(body, operands, fill);
     return region(body, Graph::top, operands);
   }
 

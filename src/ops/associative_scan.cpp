@@ -15,12 +15,17 @@ constexpr Constraint<ScanAlong> associative_scan_constraints[] = {
     {"C2", "all xs have one shape", [](const ScanAlong&, const Signature& s) { return one_shape(s); }},
     {"C3", "0 <= axis < rank(xs)",
      [](const ScanAlong& a, const Signature& s) { return axis_within(a.axis, s.rank(0)); }},
-    {"C4", "one region combines two scalars for each of xs into one of its dtype",
-     [](const ScanAlong&, const Signature& s) { return combines_scalars(s); }}};
+    {"C4", "one region combines two scalars for each of xs, of its type in accumulate, into one",
+     [](const ScanAlong& a, const Signature& s) { return combines_scalars(a.accumulate, s); }},
+    {"C5",
+     "accumulate and result are empty or have for each of xs bool (the default) or a type of its kind that is at least "
+     "as wide",
+     [](const ScanAlong& a, const Signature& s) { return types_widen(a.accumulate, a.result, s); }}};
 
-static Types associative_scan_infer(const ScanAlong&, const Signature& s) {
+static Types associative_scan_infer(const ScanAlong& a, const Signature& s) {
   Types types;
-  for (std::size_t i = 0; i < s.size() / 2; ++i) types.push_back(tensor(s.dtype(i), s.shape(i)));
+  for (std::size_t i = 0; i < s.size() / 2; ++i)
+    types.push_back(tensor(listed_type(a.result, i, s.dtype(i)), s.shape(i)));
   return types;
 }
 
@@ -28,22 +33,26 @@ static HostValues associative_scan_reference(const ScanAlong& a, const Reference
   const std::size_t n = c.in.size() / 2;
   const auto axis = static_cast<std::size_t>(a.axis);
   const Position& shape = c.tensor(0).shape();
-  std::vector<HostTensor> y, state;
-  for (std::size_t k = 0; k < n; ++k) y.push_back(c.make(k)), state.push_back(c.tensor(n + k));
+  std::vector<HostTensor> y, start, state;
+  for (std::size_t k = 0; k < n; ++k) {
+    y.push_back(c.make(k));
+    start.push_back(converted_element(c.tensor(n + k), 0, combined_type(a.accumulate, k, c.tensor(k).dtype())));
+  }
+  const auto store = [&](std::int64_t at) {
+    for (std::size_t k = 0; k < n; ++k) convert_element(y[k], at, state[k], 0);
+  };
   Position lines = shape;
   lines[axis] = std::min<std::int64_t>(1, shape[axis]);
   for_each_position(lines, [&](Position p, std::int64_t) {
-    for (std::size_t k = 0; k < n; ++k) state[k] = c.tensor(n + k);
+    state = start;
     for (std::int64_t i = 0; i < shape[axis]; ++i) {
       p[axis] = a.reverse ? shape[axis] - 1 - i : i;
       const std::int64_t at = flat(p, shape);
-      if (a.exclusive)
-        for (std::size_t k = 0; k < n; ++k) copy_element(y[k], at, state[k], 0);
+      if (a.exclusive) store(at);
       if (a.exclusive || i > 0) combine_by_region(c, state, 0, n, at);
       else
-        for (std::size_t k = 0; k < n; ++k) copy_element(state[k], 0, c.tensor(k), at);
-      if (!a.exclusive)
-        for (std::size_t k = 0; k < n; ++k) copy_element(y[k], at, state[k], 0);
+        for (std::size_t k = 0; k < n; ++k) convert_element(state[k], 0, c.tensor(k), at);
+      if (!a.exclusive) store(at);
     }
   });
   return HostValues(y.begin(), y.end());
@@ -81,12 +90,17 @@ struct ScanSlopes {
   Value keep, enter;
 };
 static ScanSlopes associative_scan_slopes(Combine kind, Value x, const ScanAlong& a) {
-  const Value before = associative_scan_of(kind, x, {a.axis, a.reverse, true});
+  const Value before = associative_scan_of(kind, x, {.axis = a.axis, .reverse = a.reverse, .exclusive = true});
   if (kind == Combine::mul) return {x, before};
   const Value one = full_like(x, 1);
   const Value enter = share(one, compare(x, before, kind == Combine::max ? Direction::gt : Direction::lt),
                             compare(x, before, Direction::eq));
   return {sub(one, enter), enter};
+}
+
+// Slopes and their products with cotangents or tangents have the type of partial results.
+static DType associative_scan_wide(const ScanAlong& a, std::size_t k, Value x) {
+  return combined_type(a.accumulate, k, x.dtype());
 }
 
 // add: the reversed scan. Else x[k] gets enter[k] * S[k], where S sums the later cotangents times the slopes between:
@@ -95,17 +109,21 @@ static Values associative_scan_vjp(const VjpCall<ScanAlong>& c) {
   Values out(c.in.size());
   const RegionId region = c.node.regions[0];  // emission may move the node
   const ScanAlong& a = c.attrs;
-  const ScanAlong back{a.axis, !a.reverse, false};
+  const ScanAlong back{.axis = a.axis, .reverse = !a.reverse};
   for (std::size_t k = 0; k < c.in.size() / 2; ++k) {
     if (!c.wanted[k] || !c.cotangent[k]) continue;
     const Combine kind = associative_scan_kind(c.graph, region, "vjp", k);
+    const DType x = c.in[k].dtype(), wide = associative_scan_wide(a, k, c.in[k]);
+    const Value cotangent = convert(c.cotangent[k], wide);
     if (kind == Combine::add) {
-      out[k] = associative_scan_of(Combine::add, c.cotangent[k], {a.axis, !a.reverse, a.exclusive});
+      const ScanAlong other{.axis = a.axis, .reverse = !a.reverse, .exclusive = a.exclusive};
+      out[k] = convert(associative_scan_of(Combine::add, cotangent, other), x);
       continue;
     }
-    const ScanSlopes s = associative_scan_slopes(kind, c.in[k], a);
-    const Value t = a.exclusive ? associative_scan_shift(c.cotangent[k], a, true) : c.cotangent[k];
-    out[k] = mul(conj(s.enter), associative_scan_linear(associative_scan_shift(conj(s.keep), a, true), t, back));
+    const ScanSlopes s = associative_scan_slopes(kind, convert(c.in[k], wide), a);
+    const Value t = a.exclusive ? associative_scan_shift(cotangent, a, true) : cotangent;
+    out[k] =
+        convert(mul(conj(s.enter), associative_scan_linear(associative_scan_shift(conj(s.keep), a, true), t, back)), x);
   }
   return out;
 }
@@ -115,17 +133,20 @@ static Values associative_scan_jvp(const JvpCall<ScanAlong>& c) {
   Values out(c.out.size());
   const RegionId region = c.node.regions[0];
   const ScanAlong& a = c.attrs;
-  const ScanAlong along{a.axis, a.reverse, false};
+  const ScanAlong along{.axis = a.axis, .reverse = a.reverse};
   for (std::size_t k = 0; k < out.size(); ++k) {
     if (!c.tangent[k]) continue;
     const Combine kind = associative_scan_kind(c.graph, region, "jvp", k);
+    const DType y = c.out[k].dtype(), wide = associative_scan_wide(a, k, c.in[k]);
+    const Value t = convert(c.tangent[k], wide);
     if (kind == Combine::add) {
-      out[k] = associative_scan_of(Combine::add, c.tangent[k], a);
+      const ScanAlong same{.axis = a.axis, .reverse = a.reverse, .exclusive = a.exclusive};
+      out[k] = convert(associative_scan_of(Combine::add, t, same), y);
       continue;
     }
-    const ScanSlopes s = associative_scan_slopes(kind, c.in[k], a);
-    const Value d = associative_scan_linear(s.keep, mul(s.enter, c.tangent[k]), along);
-    out[k] = a.exclusive ? associative_scan_shift(d, a, false) : d;
+    const ScanSlopes s = associative_scan_slopes(kind, convert(c.in[k], wide), a);
+    const Value d = associative_scan_linear(s.keep, mul(s.enter, t), along);
+    out[k] = convert(a.exclusive ? associative_scan_shift(d, a, false) : d, y);
   }
   return out;
 }
@@ -147,7 +168,9 @@ static ShardRule associative_scan_shard(const ScanAlong& a, const Signature& s) 
 
 extern const OpDef<ScanAlong> associative_scan_op{
     .name = "associative_scan",
-    .doc = "Prefix combinations along one dimension, by a region that is associative.",
+    .doc =
+        "Prefix combinations along one dimension by a region that is associative, carried in the types of accumulate "
+        "and each rounded once.",
     .operands = associative_scan_operands,
     .constraints = associative_scan_constraints,
     .infer = associative_scan_infer,
@@ -202,6 +225,25 @@ extern const OpDef<ScanAlong> associative_scan_op{
               .expects({{2, 4, 8}, {1, 3, 7}})
               .exact()
               .without_gradients(),
+          // In f16 2048 + 1 is 2048, in i8 100 + 100 is -56.
+          sample<ScanAlong>({{f16({4}), {2048, 1, 1, 2}}, neutral_operand(DType::f16, 0)})
+              .with(body(Combine::add))
+              .expects({{2048, 2048, 2050, 2052}})
+              .exact(),
+          sample<ScanAlong>({{tensor(DType::i8, {3}), {100, 100, 100}}, neutral_operand(DType::i8, 0)})
+              .with(body(Combine::add))
+              .expects({{100, -56, 44}})
+              .exact(),
+          sample<ScanAlong>({{tensor(DType::i8, {3}), {100, 100, 100}}, neutral_operand(DType::i8, 0)},
+                            {.result = {DType::i32}})
+              .with(body(Combine::add))
+              .expects({{100, 200, 300}})
+              .exact(),
+          sample<ScanAlong>({{tensor(DType::f8e4m3fn, {3}), {16, 1, 0.25}}, neutral_operand(DType::f8e4m3fn, 0)},
+                            {.exclusive = true, .result = {DType::f32}})
+              .with(body(Combine::add))
+              .expects({{0, 16, 17}})
+              .exact(),
           sample<ScanAlong>({f64({0}), zero}).with(body(Combine::add)),
           sample<ScanAlong>({f64({1, 1}), one}).with(body(Combine::mul)),
           sample<ScanAlong>({f64({2}), f32({})}).with(body(Combine::add)).breaking("C1"),
@@ -209,12 +251,17 @@ extern const OpDef<ScanAlong> associative_scan_op{
               .with([](ValuesIn v) { return Values{v[0], v[1]}; })
               .breaking("C2"),
           sample<ScanAlong>({f64({2}), zero}, {1, false, false}).with(body(Combine::add)).breaking("C3"),
-          sample<ScanAlong>({f64({2}), zero}).with([](ValuesIn) { return Values{}; }).breaking("C4")};
+          sample<ScanAlong>({f64({2}), zero}).with([](ValuesIn) { return Values{}; }).breaking("C4"),
+          sample<ScanAlong>({f64({2}), zero}, {.accumulate = {DType::f32}}).with(body(Combine::add)).breaking("C5"),
+          sample<ScanAlong>({f64({2}), zero}, {.result = {DType::c128}}).with(body(Combine::add)).breaking("C5"),
+          sample<ScanAlong>({f64({2}), zero}, {.result = {DType::f64, DType::f64}})
+              .with(body(Combine::add))
+              .breaking("C5")};
       all.insert(all.end(), more.begin(), more.end());
       return all;
     },
-    .region_arguments = [](const ScanAlong&, const Signature& s) -> std::vector<Types> {
-      return {combine_arguments(s)};
+    .region_arguments = [](const ScanAlong& a, const Signature& s) -> std::vector<Types> {
+      return {combine_arguments(a.accumulate, s)};
     }};
 
 }  // namespace rlx::ops

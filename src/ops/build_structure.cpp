@@ -67,28 +67,32 @@ Value insert_axis(Value x, int axis, Dim size) {
 }
 
 // --- Reductions.
-Values reduce(ValuesIn xs, ValuesIn identities, std::vector<int> axes, const RegionBody& combine) {
+Values reduce(ValuesIn xs, ValuesIn identities, ReduceAttrs attrs, const RegionBody& combine) {
   Values operands(xs.begin(), xs.end());
   operands.insert(operands.end(), identities.begin(), identities.end());
-  return builder_of(xs, "reduce").emit("reduce", operands, ReduceAttrs{std::move(axes)}, {&combine, 1});
+  return builder_of(xs, "reduce").emit("reduce", operands, std::move(attrs), {&combine, 1});
+}
+Values reduce(ValuesIn xs, ValuesIn identities, std::vector<int> axes, const RegionBody& combine) {
+  return reduce(xs, identities, ReduceAttrs{.axes = std::move(axes)}, combine);
 }
 
 static Value keep_axes(Value r, Shape shape, const Axes& axes) {
   for (int d : axes) shape.at(static_cast<std::size_t>(d)) = 1;
   return reshape(r, std::move(shape));
 }
-static Value reduce_by(Combine kind, Value x, Axes axes, bool keep) {
-  if (axes.empty()) return x;
+static Value reduce_by(Combine kind, Value x, Axes axes, bool keep, DType result = DType::boolean) {
+  if (axes.empty()) return result == DType::boolean ? x : convert(x, result);
   std::sort(axes.begin(), axes.end());
-  const TensorType t = x.tensor();
-  if (kind == Combine::add || kind == Combine::mul) x = widened(x);
+  const Shape shape = x.shape();
   const Value neutral = identity(*x.builder, kind, x.dtype());
-  const Value r =
-      reduce({&x, 1}, {&neutral, 1}, axes, [kind](ValuesIn v) { return Values{combined(kind, v[0], v[1])}; })[0];
-  return convert(keep ? keep_axes(r, t.shape, axes) : r, t.dtype);
+  ReduceAttrs a{.axes = axes};
+  if (result != DType::boolean && result != x.dtype()) a.result = {result};
+  const Value r = reduce({&x, 1}, {&neutral, 1}, std::move(a),
+                         [kind](ValuesIn v) { return Values{combined(kind, v[0], v[1])}; })[0];
+  return keep ? keep_axes(r, shape, axes) : r;
 }
-Value reduce_sum(Value x, std::vector<int> axes, bool keep) {
-  return reduce_by(Combine::add, x, std::move(axes), keep);
+Value reduce_sum(Value x, std::vector<int> axes, bool keep, DType result) {
+  return reduce_by(Combine::add, x, std::move(axes), keep, result);
 }
 Value reduce_prod(Value x, std::vector<int> axes, bool keep) {
   return reduce_by(Combine::mul, x, std::move(axes), keep);
@@ -118,15 +122,12 @@ Value arg_reduce(Value x, int axis, Extremum kind, DType index) {
 Values associative_scan(ValuesIn xs, ValuesIn identities, AssociativeScanAttrs attrs, const RegionBody& combine) {
   Values operands(xs.begin(), xs.end());
   operands.insert(operands.end(), identities.begin(), identities.end());
-  return builder_of(xs, "associative_scan").emit("associative_scan", operands, attrs, {&combine, 1});
+  return builder_of(xs, "associative_scan").emit("associative_scan", operands, std::move(attrs), {&combine, 1});
 }
 Value cumsum(Value x, int axis, bool reverse, bool exclusive) {
-  const DType t = x.dtype();
-  x = widened(x);
   const Value zero = identity(*x.builder, Combine::add, x.dtype());
-  const Values y = associative_scan({&x, 1}, {&zero, 1}, {axis, reverse, exclusive},
-                                    [](ValuesIn v) { return Values{add(v[0], v[1])}; });
-  return convert(y[0], t);
+  return associative_scan({&x, 1}, {&zero, 1}, {.axis = axis, .reverse = reverse, .exclusive = exclusive},
+                          [](ValuesIn v) { return Values{add(v[0], v[1])}; })[0];
 }
 Value segment_reduce(Value data, Value offsets, Combine kind) {
   return data.builder->emit1("segment_reduce", {data, offsets}, SegmentReduceAttrs{kind});

@@ -2,6 +2,7 @@
 
 #include "ops/structure.hpp"
 
+#include <cmath>
 #include <limits>
 
 namespace rlx::ops {
@@ -13,8 +14,9 @@ HostTensor identity_of(Combine kind, DType t) {
   const bool high = kind == Combine::min;
   if (t == DType::boolean) return HostTensor::scalar(t, high);
   if (!is_integer(t)) {
-    constexpr double inf = std::numeric_limits<double>::infinity();
-    return HostTensor::scalar(t, high ? inf : -inf);
+    double most = std::numeric_limits<double>::infinity();
+    for (std::uint8_t code = 0x7F; std::isnan(round_to(t, most)); --code) most = f8_value(t, code);  // no infinity
+    return HostTensor::scalar(t, high ? most : -most);
   }
   const int bits = bit_width(t);
   if (is_unsigned_integer(t)) {
@@ -89,7 +91,7 @@ Value product_of_others(Value x, const std::vector<int>& axes) {
   rows.push_back(element_count(Shape(shape.begin() + kept, shape.end())));
   const Value flat_rows = reshape(moved, rows), one = identity(b, Combine::mul, x.dtype());
   const auto product = [&](bool reverse) {
-    return associative_scan({&flat_rows, 1}, {&one, 1}, {kept, reverse, true},
+    return associative_scan({&flat_rows, 1}, {&one, 1}, {.axis = kept, .reverse = reverse, .exclusive = true},
                             [](ValuesIn v) { return Values{mul(v[0], v[1])}; })[0];
   };
   return transpose(reshape(mul(product(false), product(true)), shape), inverse_permutation(order));

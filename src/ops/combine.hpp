@@ -5,7 +5,8 @@
 
 namespace rlx::ops {
 
-/// 0 for add, 1 for mul, the type's greatest value (infinity) for min, its least for max. bool: min is and, max is or.
+/// 0 for add, 1 for mul, the type's greatest value (infinity where it has one) for min, its least for max. bool: min is
+/// and, max is or.
 HostTensor identity_of(Combine kind, DType t);
 Value identity(Builder& b, Combine kind, DType t);
 /// Type of partial results on the way to one of `t`: a wider one for sums and products of small types.

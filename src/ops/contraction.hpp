@@ -11,7 +11,9 @@ inline DType accumulator(DType wanted, DType operand) {
 }
 /// Constraint: `wanted` is bool (the default) or a type of the operand's kind that is at least as wide.
 inline Answer widens(DType wanted, DType operand) {
-  const auto kind = [](DType t) { return is_floating(t) ? 0 : is_complex(t) ? 1 : is_signed_integer(t) ? 2 : 3; };
+  const auto kind = [](DType t) {
+    return is_floating(t) ? 0 : is_complex(t) ? 1 : is_signed_integer(t) ? 2 : is_unsigned_integer(t) ? 3 : 4;
+  };
   if (wanted == DType::boolean || wanted == operand) return true;
   if (kind(wanted) == kind(operand) && bit_width(wanted) > bit_width(operand)) return true;
   return Answer::no(std::string(name(wanted)) + " cannot hold sums of " + std::string(name(operand)));

@@ -189,6 +189,10 @@ static Batched conv_batch(const BatchCall<ConvAttrs>& c) {
     split[1] = shape[1];
     return {{reshape(y, split)}, {0}};
   }
+  if (c.size == 0) {  // No groups are no convolution.
+    const TensorType one = c.graph.tensor_type(c.node.results[0]);
+    return {{zeros(c.b, tensor(one.dtype, with_front(0, one.shape)))}, {0}};
+  }
   ConvAttrs a = c.attrs;
   a.groups *= conv_size(c.size);
   const Value x = conv_merge(move_axis(lead(c.in[0], c.axes[0], c.size), 0, last), last);  // [N, spatial, B * C]

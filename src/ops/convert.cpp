@@ -1,4 +1,5 @@
 #include "ops/elementwise.hpp"
+#include "ops/positions.hpp"
 
 namespace rlx::ops {
 
@@ -17,14 +18,8 @@ static Values convert_jvp(const JvpCall<DTypeAttrs>& c) {
 }
 
 static HostValues convert_reference(const DTypeAttrs&, const ReferenceCall& c) {
-  const HostTensor& x = c.tensor(0);
   HostTensor y = c.make();
-  for (std::int64_t i = 0; i < y.numel(); ++i) {
-    if (is_complex(x.dtype())) y.set_c128(i, x.get_c128(i));
-    else if (is_floating(x.dtype())) y.set_f64(i, x.get_f64(i));
-    else if (is_signed_integer(x.dtype())) y.set_i64(i, x.get_i64(i));
-    else y.set_u64(i, x.get_u64(i));
-  }
+  for (std::int64_t i = 0; i < y.numel(); ++i) convert_element(y, i, c.tensor(0), i);
   return {y};
 }
 

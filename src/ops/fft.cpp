@@ -126,6 +126,9 @@ extern const OpDef<FftAttrs> fft_op{
               sample<F>({f64({5})}, {K::real_forward, 5}),
               sample<F>({c128({4})}, {K::real_inverse, 6}),
               sample<F>({c128({3})}, {K::real_inverse, 5}),
+              // Primes that a dense product no longer serves.
+              sample<F>({c128({257})}, {K::forward, 257}),
+              sample<F>({f64({2, 263})}, {K::real_forward, 263}),
               sample<F>({line}, {K::real_forward, 4}).expects({{10, 0, -2, 2, -2, 0}}),
               sample<F>({{c128({3}), {10, 5, -2, 2, -2, 7}}}, {K::real_inverse, 4}).expects({{1, 2, 3, 4}}),
               sample<F>({{c64({2}), {1, 1, 2, -1}}}, {K::forward, 2}).expects({{3, 0, -1, 2}}),

@@ -34,12 +34,15 @@ constexpr Constraint<GatherAttrs> gather_constraints[] = {
            return Answer::no("dimension " + std::to_string(d));
        return axes_distinct(a.start_index_map, s.rank(0));
      }},
-    {"C5", "slice_sizes has an entry for each dimension of x, between 0 and the dimension",
+    // A batching dimension may be empty: its partner is too, so that nothing is read.
+    {"C5",
+     "slice_sizes has an entry for each dimension of x, between 0 and the dimension where that is no batching one",
      [](const GatherAttrs& a, const Signature& s) {
        Answer all = has_length(a.slice_sizes.size(), s.rank(0), "slice_sizes");
        if (all.is_no()) return all;
        for (std::size_t i = 0; i < a.slice_sizes.size(); ++i)
-         all = std::move(all) && s.less_equal(0, a.slice_sizes[i]) && s.less_equal(a.slice_sizes[i], s.shape(0)[i]);
+         if (!contains(a.operand_batching_dims, static_cast<int>(i)))
+           all = std::move(all) && s.less_equal(0, a.slice_sizes[i]) && s.less_equal(a.slice_sizes[i], s.shape(0)[i]);
        return all;
      }},
     {"C6", "the slice size of collapsed and of batching dimensions is 1", [](const GatherAttrs& a, const Signature& s) {
@@ -202,6 +205,7 @@ extern const OpDef<GatherAttrs> gather_op{
               sample<GatherAttrs>({f64({3, 4}), {i32({2}), {1, 3}}}, {{0}, {1}, {}, {}, {1}, 1, {3, 1}}),
               sample<GatherAttrs>({x, i32({0})}, rows),
               sample<GatherAttrs>({f64({4, 0}), index}, {{1}, {0}, {}, {}, {0}, 1, {1, 0}}),
+              sample<GatherAttrs>({f64({0, 3}), i32({0, 1})}, paired),
               sample<GatherAttrs>({x, index}, with([](auto& a) { a.index_vector_dim = 2; })).breaking("C1"),
               sample<GatherAttrs>({x, index}, with([](auto& a) { a.start_index_map = {0, 1}; })).breaking("C1"),
               sample<GatherAttrs>({x, index}, with([](auto& a) { a.offset_dims = {0, 1}; })).breaking("C2"),

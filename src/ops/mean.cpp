@@ -7,8 +7,8 @@ constexpr Constraint<MomentAttrs> mean_constraints[] = {
     {"C1", "axes ascend within the rank of x", moment_axes_fit<MomentAttrs>}};
 
 static Values mean_decompose(Builder&, const MomentAttrs& a, ValuesIn in) {
-  const Value x = widened(in[0]);
-  return {convert(divide_by(reduce_sum(x, a.axes, a.keep), count_along(x, a.axes, x.dtype())), in[0].dtype())};
+  const DType t = in[0].dtype(), wide = default_accumulator(t);
+  return {convert(divide_by(reduce_sum(in[0], a.axes, a.keep, wide), count_along(in[0], a.axes, wide)), t)};
 }
 
 extern const OpDef<MomentAttrs> mean_op{

@@ -41,6 +41,15 @@ inline void copy_element(HostTensor& to, std::int64_t i, const HostTensor& from,
   std::memcpy(to.mutable_data() + static_cast<std::size_t>(i) * size, from.data() + static_cast<std::size_t>(j) * size,
               size);
 }
+/// to[i] = from[j] as `convert` gives it: rounded to nearest even, integers wrap.
+inline void convert_element(HostTensor& to, std::int64_t i, const HostTensor& from, std::int64_t j) {
+  const DType t = from.dtype();
+  if (to.dtype() == t) copy_element(to, i, from, j);
+  else if (is_complex(t)) to.set_c128(i, from.get_c128(j));
+  else if (is_floating(t)) to.set_f64(i, from.get_f64(j));
+  else if (is_signed_integer(t)) to.set_i64(i, from.get_i64(j));
+  else to.set_u64(i, from.get_u64(j));
+}
 inline HostTensor element_of(const HostTensor& from, std::int64_t j) {
   HostTensor t(from.dtype(), {});
   copy_element(t, 0, from, j);

@@ -74,27 +74,42 @@ static Values ragged_dot_jvp(const JvpCall<RaggedDotAttrs>& c) {
   return {x && y ? add(x, y) : x ? x : y};
 }
 
-// All members in one row of groups; a group more for each takes the rows that belong to none.
+/// Rows that each group [members, groups] really has, of `rows`: a negative size is none, and the groups from the one
+/// on that no row is left for get less or nothing.
+static Value ragged_held(Value sizes, Dim rows) {
+  Builder& b = *sizes.builder;
+  const Value none = scalar(b, DType::i64, 0), all = dim_size(b, std::move(rows), DType::i64);
+  const Value asked = clamp(none, convert(sizes, DType::i64), all);  // So that no sum overflows.
+  if (sizes.shape()[1] == Dim(0)) return asked;
+  const Value ends = cumsum(asked, 1);
+  return sub(clamp(none, ends, all), clamp(none, sub(ends, asked), all));
+}
+
+// All members in one row of groups; a group more for each takes the rows that belong to none, which must not be
+// multiplied, not even by zeros: they may hold anything.
 static Batched ragged_dot_batch(const BatchCall<RaggedDotAttrs>& c) {
   Builder& b = c.b;
-  const Value x = lead(c.in[0], c.axes[0], c.size), y = lead(c.in[1], c.axes[1], c.size),
-              sizes = lead(c.in[2], c.axes[2], c.size);
-  const Shape xs = x.shape(), ys = y.shape(), gs = sizes.shape();
-  const DType index = sizes.dtype();
+  const Value x = lead(c.in[0], c.axes[0], c.size), y = lead(c.in[1], c.axes[1], c.size);
+  const Shape xs = x.shape(), ys = y.shape();
+  const Value sizes = ragged_held(lead(c.in[2], c.axes[2], c.size), xs[1]);
+  const Dim count = sizes.shape()[1];
   const auto merged = [](Value v) {
     Shape s = v.shape();
     s[1] = s[0] * s[1];
     return reshape(v, Shape(s.begin() + 1, s.end()));
   };
-  const Value rest = sub(broadcast(dim_size(b, xs[1], index), {c.size}, {}), reduce_sum(sizes, {1}));
+  const Value used = reduce_sum(sizes, {1}), rest = sub(broadcast(dim_size(b, xs[1]), {c.size}, {}), used);
   const Value groups = merged(concat(Values{sizes, reshape(rest, {c.size, 1})}, 1));
   if (c.attrs.mode == Ragged::rows) {
     const Value idle = full(b, y.dtype(), {c.size, 1, ys[2], ys[3]}, 0);
-    const Value r = ragged_dot(merged(x), merged(concat(Values{y, idle}, 1)), groups, c.attrs);
-    return {{reshape(r, {c.size, xs[1], ys[3]})}, {0}};
+    const Value r =
+        reshape(ragged_dot(merged(x), merged(concat(Values{y, idle}, 1)), groups, c.attrs), {c.size, xs[1], ys[3]});
+    const Shape rows{c.size, xs[1]};
+    const Value owned = compare(iota(b, DType::i64, rows, 1), broadcast(used, rows, {0}), Direction::lt);
+    return {{select(broadcast(owned, r.shape(), {0, 1}), r, zeros_like(r))}, {0}};
   }
-  const Value r = reshape(ragged_dot(merged(x), merged(y), groups, c.attrs), {c.size, gs[1] + 1, xs[2], ys[2]});
-  return {{slice_axis(r, 1, 0, gs[1])}, {0}};
+  const Value r = reshape(ragged_dot(merged(x), merged(y), groups, c.attrs), {c.size, count + 1, xs[2], ys[2]});
+  return {{slice_axis(r, 1, 0, count)}, {0}};
 }
 
 static ShardRule ragged_dot_shard(const RaggedDotAttrs& a, const Signature&) {
@@ -110,7 +125,10 @@ static Cost ragged_dot_cost(const RaggedDotAttrs& a, const Signature& s) {
 
 extern const OpDef<RaggedDotAttrs> ragged_dot_op{
     .name = "ragged_dot",
-    .doc = "Matrix product with another matrix for each group of rows, or one product for each group.",
+    .doc =
+        "Matrix product with another matrix for each group of rows, or one product for each group. A negative group "
+        "size counts as 0, and groups end where the rows do; rows after the last group count nowhere, whatever they "
+        "hold.",
     .operands = ragged_dot_operands,
     .constraints = ragged_dot_constraints,
     .infer = ragged_dot_infer,
@@ -124,13 +142,29 @@ extern const OpDef<RaggedDotAttrs> ragged_dot_op{
       using R = RaggedDotAttrs;
       const R contract{Ragged::contract};
       const SampleOperand sizes{i32({3}), {2, 0, 2}}, two{i32({2}), {1, 1}}, x{f32({3, 1}), {1, 2, 3}};
-      return {sample<R>({f64({5, 2}), f64({3, 2, 4}), sizes}),
-              sample<R>({f64({5, 2}), f64({5, 3}), sizes}, contract),
+      return {sample<R>({f64({5, 2}), f64({3, 2, 4}), sizes}), sample<R>({f64({5, 2}), f64({5, 3}), sizes}, contract),
               sample<R>({x, {f32({2, 1, 2}), {1, 10, 2, 20}}, two}).expects({{1, 10, 4, 40, 0, 0}}).exact(),
               sample<R>({x, {f32({3, 1}), {4, 5, 6}}, two}, contract).expects({{4, 10}}).exact(),
+              // More rows than there are, sizes below 0, and rows of no group that hold what spoils every sum.
+              sample<R>({{f64({2, 1}), {1, 2}}, {f64({2, 1, 2}), {1, 10, 2, 20}}, {i32({2}), {1, 2}}})
+                  .expects({{1, 10, 4, 40}})
+                  .exact(),
+              sample<R>({{f64({2, 1}), {1, 2}}, {f64({2, 1, 2}), {1, 10, 2, 20}}, {i64({2}), {-1, 2}}})
+                  .expects({{2, 20, 4, 40}})
+                  .exact(),
+              sample<R>({{f64({2, 1}), {1, 2}}, {f64({2, 1}), {3, 4}}, {i32({3}), {-5, 1, 2147483647}}}, contract)
+                  .expects({{0, 3, 8}})
+                  .exact(),
+              sample<R>({{f64({3, 1}), {1, INFINITY, NAN}}, {f64({2, 1, 2}), {1, 10, 2, 20}}, {i32({2}), {1, 0}}})
+                  .expects({{1, 10, 0, 0, 0, 0}})
+                  .exact()
+                  .without_gradients(),
+              sample<R>({{f64({3, 1}), {1, INFINITY, NAN}}, {f64({3, 1}), {2, 0, 1}}, {i32({2}), {1, -1}}}, contract)
+                  .expects({{2, 0}})
+                  .exact()
+                  .without_gradients(),
               sample<R>({f64({0, 2}), f64({1, 2, 2}), {i32({1}), {0}}}),
-              sample<R>({f64({2, 2}), f64({0, 2, 1}), i32({0})}),
-              sample<R>({c128({2, 2}), c128({2, 2, 2}), two}),
+              sample<R>({f64({2, 2}), f64({0, 2, 1}), i32({0})}), sample<R>({c128({2, 2}), c128({2, 2, 2}), two}),
               sample<R>({f32({5, 2}), f64({3, 2, 4}), sizes}).breaking("C1"),
               sample<R>({f32({5, 2}), f32({2, 4}), sizes}).breaking("C2"),
               sample<R>({f32({5, 2}), f32({3, 3, 4}), sizes}).breaking("C3"),

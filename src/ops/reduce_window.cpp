@@ -1,5 +1,6 @@
-// Partial results have the accumulator type of x (default_accumulator) and are rounded once. Of several elements that
-// attain a window's minimum or maximum each gets an equal share of the cotangent.
+// Sums and products of f16 and bf16 are formed in f32 and rounded once. No attribute names another type, as one does
+// for reduce: with a named combination the same is said by converting x and the result. Of several elements that attain
+// a window's minimum or maximum each gets an equal share of the cotangent.
 #include "ops/combine.hpp"
 #include "ops/structure.hpp"
 
@@ -28,11 +29,13 @@ constexpr Constraint<ReduceWindowAttrs> reduce_window_constraints[] = {
            if (v < 1) return Answer::no(std::to_string(v));
        return Answer(true);
      }},
-    {"C3", "the window fits into the padded dimension",
+    // Of an empty dimension, as that of a batch may be, windows of one element have no place and give none.
+    {"C3", "the window fits into the padded dimension, which may be empty for a window of 1",
      [](const ReduceWindowAttrs& a, const Signature& s) {
        Answer all = true;
        for (std::size_t d = 0; d < a.window.size(); ++d)
-         all = std::move(all) && s.less_equal(window_extent(a, d), window_padded(a, s.shape(0), d));
+         all = std::move(all) &&
+               s.less_equal(a.window[d] == 1 ? 0 : window_extent(a, d), window_padded(a, s.shape(0), d));
        return all;
      }},
     {"C4", "kind is add, min, max or mul and can combine x's dtype",
@@ -59,10 +62,7 @@ static HostValues reduce_window_reference(const ReduceWindowAttrs& a, const Refe
         from[d] = p[d] * entry(a.stride, d, 1) + w[d] * entry(a.dilation, d, 1) - entry(a.low, d, 0);
       if (inside(from, x.shape())) combine_element(a.kind, sum, 0, x, flat(from, x.shape()));
     });
-    if (is_complex(x.dtype())) y.set_c128(i, sum.get_c128(0));
-    else if (is_floating(x.dtype())) y.set_f64(i, sum.get_f64(0));
-    else if (is_unsigned_integer(x.dtype())) y.set_u64(i, sum.get_u64(0));
-    else y.set_i64(i, sum.get_i64(0));
+    convert_element(y, i, sum, 0);
   });
   return {y};
 }
@@ -148,6 +148,7 @@ static Values reduce_window_jvp(const JvpCall<ReduceWindowAttrs>& c) {
   const ReduceWindowAttrs& a = c.attrs;
   if (!c.tangent[0]) return {Value{}};
   if (a.kind == Combine::add) return {reduce_window(c.tangent[0], a)};
+  if (element_count(c.out[0].shape()) == 0) return {zeros(c.b, c.out[0].tensor())};
   const Values slopes = reduce_window_slopes(c.in[0], c.out[0], a);
   Value sum;
   std::size_t next = 0;
@@ -185,7 +186,10 @@ static Cost reduce_window_cost(const ReduceWindowAttrs& a, const Signature& s) {
 
 extern const OpDef<ReduceWindowAttrs> reduce_window_op{
     .name = "reduce_window",
-    .doc = "Sum, product, minimum or maximum over windows; padding counts as the neutral element.",
+    .doc =
+        "Sum, product, minimum or maximum over windows; padding counts as the neutral element. Those of f16 and bf16 "
+        "are "
+        "formed in f32 and rounded once.",
     .operands = reduce_window_operands,
     .constraints = reduce_window_constraints,
     .infer = reduce_window_infer,
@@ -214,6 +218,7 @@ extern const OpDef<ReduceWindowAttrs> reduce_window_op{
           sample<W>({f64({1})}, W{Combine::add, {1}, {}, {}, {}, {}}),
           sample<W>({f64({0})}, W{Combine::add, {2}, {}, {}, {1}, {1}}),
           sample<W>({f64({0, 3})}, W{Combine::max, {1, 2}, {}, {}, {1, 0}, {}}).without_gradients(),
+          sample<W>({f64({0, 3})}, W{Combine::min, {1, 2}, {2, 1}, {}, {}, {}}).without_gradients(),
           sample<W>({f32({3})}, W{Combine::add, {1, 1}, {}, {}, {}, {}}).breaking("C1"),
           sample<W>({f32({3})}, W{Combine::add, {1}, {0}, {}, {}, {}}).breaking("C2"),
           sample<W>({f32({3})}, W{Combine::add, {3}, {}, {2}, {}, {}}).breaking("C3"),

@@ -1,6 +1,10 @@
 #include "ops/regions.hpp"
 
+#include "ops/contraction.hpp"
+
 #include <rlx/ir/counted.hpp>
+
+#include <algorithm>
 
 namespace rlx::ops {
 
@@ -23,11 +27,12 @@ std::optional<Combine> recognise_combine(const Graph& g, RegionId region, std::s
 }
 
 // Called before constraints are checked, so that nothing may be counted on.
-Types combine_arguments(const Signature& s) {
+Types combine_arguments(const DTypes& accumulate, const Signature& s) {
   Types types;
   for (int side = 0; side < 2; ++side)
     for (std::size_t i = 0; i < s.size() / 2; ++i)
-      if (const auto* t = std::get_if<TensorType>(&s.types[i])) types.emplace_back(tensor(t->dtype, {}));
+      if (const auto* t = std::get_if<TensorType>(&s.types[i]))
+        types.emplace_back(tensor(combined_type(accumulate, i, t->dtype), {}));
   return types;
 }
 
@@ -46,14 +51,23 @@ Answer one_shape(const Signature& s) {
   return all;
 }
 
-Answer combines_scalars(const Signature& s) {
+Answer combines_scalars(const DTypes& accumulate, const Signature& s) {
   if (s.regions.size() != 1) return Answer::no(counted(s.regions.size(), "region"));
-  Types wanted = combine_arguments(s);
+  Types wanted = combine_arguments(accumulate, s);
   wanted.resize(wanted.size() / 2);
   if (s.regions[0].results == wanted) return true;
   std::string got;
   for (const Type& t : s.regions[0].results) got += (got.empty() ? "" : ", ") + to_string(t);
   return Answer::no("it returns " + got);
+}
+
+Answer types_widen(const DTypes& accumulate, const DTypes& result, const Signature& s) {
+  const std::size_t n = s.size() / 2;
+  Answer all = empty_or_length(accumulate.size(), static_cast<int>(n), "accumulate") &&
+               empty_or_length(result.size(), static_cast<int>(n), "result");
+  for (const DTypes* list : {&accumulate, &result})
+    for (std::size_t i = 0; i < std::min(n, list->size()); ++i) all = std::move(all) && widens((*list)[i], s.dtype(i));
+  return all;
 }
 
 SampleOperand neutral_operand(DType t, double v) {
@@ -69,11 +83,17 @@ RegionBody same_region(Builder& b, const Graph& g, const Node& node, std::size_t
   return [&b, &g, region](ValuesIn arguments) { return b.inline_region(g, region, arguments); };
 }
 
+HostTensor converted_element(const HostTensor& x, std::int64_t j, DType t) {
+  HostTensor y(t, {});
+  convert_element(y, 0, x, j);
+  return y;
+}
+
 void combine_by_region(const ReferenceCall& c, std::vector<HostTensor>& to, std::int64_t i, std::size_t operands,
                        std::int64_t j) {
   HostValues arguments;
   for (std::size_t k = 0; k < operands; ++k) arguments.push_back(element_of(to[k], i));
-  for (std::size_t k = 0; k < operands; ++k) arguments.push_back(element_of(c.tensor(k), j));
+  for (std::size_t k = 0; k < operands; ++k) arguments.push_back(converted_element(c.tensor(k), j, to[k].dtype()));
   const HostValues r = c.region(0, arguments);
   for (std::size_t k = 0; k < operands; ++k) copy_element(to[k], i, std::get<HostTensor>(r[k]), 0);
 }

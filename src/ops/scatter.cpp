@@ -1,4 +1,5 @@
-// Repeated indices combine in index order, each step rounded to the dtype of x; with kind set the last one wins.
+// Repeated indices combine in index order, each step rounded to the dtype of x; with kind set the last one wins. There
+// is no wider type for partial results: they are elements of x, and a device would need a second copy of it.
 #include "ops/combine.hpp"
 #include "ops/indexing.hpp"
 
@@ -211,7 +212,7 @@ static Cost scatter_cost(const ScatterAttrs&, const Signature& s) {
 
 extern const OpDef<ScatterAttrs> scatter_op{
     .name = "scatter",
-    .doc = "x combined with updates at computed places; an update outside x is dropped.",
+    .doc = "x combined with updates at computed places, each step in the dtype of x; an update outside x is dropped.",
     .operands = scatter_operands,
     .constraints = scatter_constraints,
     .infer = scatter_infer,

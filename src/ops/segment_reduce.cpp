@@ -1,6 +1,6 @@
-// Partial results have the accumulator type of data (default_accumulator) and are rounded once. Offsets ascend (not
-// checked by the type); rows before the first or from the last offset on belong to no segment. Ties share a cotangent
-// equally.
+// Sums and products of f16 and bf16 are formed in f32 and rounded once; as with reduce_window no attribute names
+// another type. Offsets ascend (not checked by the type); rows before the first or from the last offset on belong to no
+// segment. Ties share a cotangent equally.
 #include "ops/combine.hpp"
 #include "ops/structure.hpp"
 
@@ -30,10 +30,7 @@ static HostValues segment_reduce_reference(const SegmentReduceAttrs& a, const Re
     const std::int64_t segment = p[0], end = std::min(offsets.get_i64(segment + 1), data.shape()[0]);
     for (p[0] = std::max<std::int64_t>(0, offsets.get_i64(segment)); p[0] < end; ++p[0])
       combine_element(a.kind, sum, 0, data, flat(p, data.shape()));
-    if (is_complex(data.dtype())) y.set_c128(i, sum.get_c128(0));
-    else if (is_floating(data.dtype())) y.set_f64(i, sum.get_f64(0));
-    else if (is_unsigned_integer(data.dtype())) y.set_u64(i, sum.get_u64(0));
-    else y.set_i64(i, sum.get_i64(0));
+    convert_element(y, i, sum, 0);
   });
   return {y};
 }
@@ -73,7 +70,7 @@ static Value segment_reduce_others(Value data, Value offsets) {
     const Value neighbour = pad(segment, scalar(b, t, -2), {back ? -1 : 1}, {back ? 1 : -1});
     const Value border = broadcast(compare(segment, neighbour, Direction::ne), shape, {0});
     const Values xs{border, data}, neutral{none, one};
-    const Value before = associative_scan(xs, neutral, {0, back, true}, [](ValuesIn v) {
+    const Value before = associative_scan(xs, neutral, {.axis = 0, .reverse = back, .exclusive = true}, [](ValuesIn v) {
       return Values{logical_or(v[0], v[2]), select(v[2], v[3], mul(v[1], v[3]))};
     })[1];
     return select(border, full_like(data, 1), before);
@@ -130,7 +127,9 @@ static ShardRule segment_reduce_shard(const SegmentReduceAttrs& a, const Signatu
 
 extern const OpDef<SegmentReduceAttrs> segment_reduce_op{
     .name = "segment_reduce",
-    .doc = "Combines the rows offsets[i] .. offsets[i + 1] - 1 of data into row i.",
+    .doc =
+        "Combines the rows offsets[i] .. offsets[i + 1] - 1 of data into row i; sums and products of f16 and bf16 are "
+        "formed in f32 and rounded once.",
     .operands = segment_reduce_operands,
     .constraints = segment_reduce_constraints,
     .infer = segment_reduce_infer,

@@ -163,6 +163,35 @@ TEST(Dispatch, NodesThatARuleMovesKeepTheirRowsAndPolicies) {
   EXPECT_EQ(report_of(scan_of_softmax(4), {.preference = Preference::force_native}).unresolved(), 1u);
 }
 
+// A large prime length is a convolution; one with such a factor splits it off first, and so do kinds other than
+// forward.
+TEST(Dispatch, TransformsOfLargePrimesAreConvolutions) {
+  const auto rule_of = [](std::int64_t n, ops::FftKind kind) {
+    Graph g;
+    Builder b(g, registry());
+    b.output(ops::fft(b.input(kind == ops::FftKind::real_forward ? f64({n}) : c128({n}), "x"), {kind, n}), "y");
+    const DispatchReport r = report_of(std::move(g));
+    EXPECT_EQ(r.unresolved(), 0u);
+    return r.rows.at(0).lowering;
+  };
+  using K = ops::FftKind;
+  EXPECT_EQ(rule_of(251, K::forward), "fft_by_factors");
+  EXPECT_EQ(rule_of(257, K::forward), "fft_by_convolution");
+  EXPECT_EQ(rule_of(257, K::inverse), "fft_by_factors");
+  EXPECT_EQ(rule_of(257, K::real_forward), "fft_by_factors");
+  EXPECT_EQ(rule_of(2 * 257, K::forward), "fft_by_factors");
+  // No matrix of 65537^2 roots.
+  Graph g;
+  Builder b(g, registry());
+  b.output(ops::fft(b.input(c64({65537}), "x"), {K::inverse, 65537}), "y");
+  DispatchReport report = compile::open_rows(g, target, {});
+  const Graph mir = compile::dispatch(g, registry(), target, {}, {}, report);
+  std::int64_t elements = 0;
+  for (std::size_t v = 0; v < mir.value_count(); ++v)
+    elements = std::max(elements, mir.tensor_type(static_cast<ValueId>(v)).numel().constant());
+  EXPECT_LE(elements, 4 * 65537);
+}
+
 TEST(Dispatch, ABodyThatNeverRunsIsNotUnresolved) {
   const DispatchReport r = report_of(scan_of_softmax(0));
   EXPECT_EQ(r.unresolved(), 0u);

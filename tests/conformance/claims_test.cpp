@@ -33,15 +33,15 @@ Pairs claimed_pairs(const Registry& registry) {
   for (const Op* op : registry.all()) {
     if (op->has_trait(Trait::lir)) continue;
     std::vector<std::string> most;
-    bool made = false;
+    bool communicates = false;
     for (const Operand& o : op->operands()) {
       std::vector<std::string> here;
       for (int i = 0; i < dtype_count; ++i)
         if (o.dtypes.contains(static_cast<DType>(i))) here.emplace_back(name(static_cast<DType>(i)));
       if (here.size() > most.size()) most = here;
-      made = made || o.kind == OperandKind::resource || o.resource_kind == "communicator";
+      communicates = communicates || o.resource_kind == "communicator";
     }
-    if (made && op->name().substr(0, 5) == "comm.") continue;  // No sample can hold a communicator.
+    if (communicates) continue;  // No operator makes a communicator.
     for (const std::string& t : most) pairs.emplace(op->name(), t);
   }
   return pairs;
@@ -62,7 +62,7 @@ TEST(Claims, EveryPairHasACase) {
   splat::add_to(catalog);
   Pairs seen;
   for (const CaseResult& c : conformance::run(catalog, {.device = "null"}).cases)
-    if (c.kind == "plan") seen.emplace(c.op, c.dtype);
+    if (c.kind == "plan") seen.emplace(c.op, c.dtype);  // Refused ones too: null has no libraries.
   const Pairs claimed = claimed_pairs(catalog.operators);
   EXPECT_GT(claimed.size(), 900u);
   for (const auto& [op, dtype] : claimed) EXPECT_TRUE(seen.contains({op, dtype})) << op << " " << dtype;
@@ -155,6 +155,26 @@ TEST(Claims, EveryFormHasItsTypes) {
   EXPECT_GE(forms("scatter", "i16"), 5);          // set, add, min, max, mul
   EXPECT_GE(forms("scatter", "c64"), 3);          // Complex numbers have no order.
   EXPECT_GE(forms("segment_reduce", "bool"), 2);  // min, max
+}
+
+// What takes a factorization has one made in its graph: its values, gradients and batches are checked.
+TEST(Claims, FactorizationsAreMadeInTheSameGraph) {
+  runtime::Catalog catalog = make_catalog();
+  linalg::add_to(catalog);
+  for (const std::string op : {"linalg.sparse_lu_solve", "linalg.sparse_cholesky_solve", "linalg.sparse_lu_update",
+                               "linalg.sparse_cholesky_update", "linalg.sparse_lu", "linalg.sparse_cholesky"}) {
+    const Summary s = conformance::run(catalog, {.device = "reference", .filter = op});
+    EXPECT_EQ(s.counts.failed, 0u) << s.to_table();
+    std::map<std::string, int> passed;
+    for (const CaseResult& c : s.cases)
+      if (c.outcome == Outcome::passed) ++passed[c.kind + " " + c.dtype];
+    for (const char* kind : {"value f64", "value c128", "gradient f64", "gradient c128", "adjoint f64", "adjoint c128"})
+      EXPECT_GT(passed[kind], 0) << op << " " << kind;
+    if (op.ends_with("_solve")) {
+      EXPECT_GT(passed["batch f64"], 0) << op;
+      EXPECT_GT(passed["literal f64"], 0) << op;
+    }
+  }
 }
 
 TEST(Retyping, LiteralsAreRoundedToTheType) {

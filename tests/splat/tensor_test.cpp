@@ -9,6 +9,7 @@
 #include <random>
 
 #include <rlx/ir/error.hpp>
+#include <rlx/ir/located.hpp>
 #include <rlx/rlx.hpp>
 
 namespace rlx::splat::testing {
@@ -104,6 +105,27 @@ TEST(SplatTensor, BackgroundsRoomAndTypes) {
   EXPECT_NEAR(ssim(zeros({16, 16, 3}), zeros({16, 16, 3})).item(), 1, 1e-12);
   EXPECT_NEAR(knn(Tensor::from<double>({0, 0, 0, 3, 0, 0, 3, 4, 0}, Extents{3, 3}), 1).host_tensor().get_f64(0), 9,
               1e-12);
+}
+
+TEST(SplatTensor, RefusalsHaveTheCallersLine) {
+  const GaussianTensors g = gaussians(3, DType::f32);
+  unsigned line = 0;
+  const auto site = [](const auto& call) {
+    try {
+      call();
+    } catch (const VerifyError& e) {
+      if (const auto* l = dynamic_cast<const Located*>(&e))
+        return e.op() + " " + l->site().file + ":" + std::to_string(l->site().line);
+      return e.op() + " nowhere";
+    }
+    return std::string("accepted");
+  };
+  const auto here = [&](const std::string& op) {
+    return op + " " + std::source_location::current().file_name() + ":" + std::to_string(line);
+  };
+  EXPECT_EQ(site([&] { line = __LINE__, (void)render(g, cameras(DType::f64), {.degree = 1}); }), here("splat.render"));
+  EXPECT_EQ(site([&] { line = __LINE__, (void)ssim(zeros({16, 16, 3}), zeros({16, 16})); }), here("splat.ssim"));
+  EXPECT_EQ(site([&] { line = __LINE__, (void)knn(zeros({3, 2}), 1); }), here("splat.knn"));
 }
 
 }  // namespace

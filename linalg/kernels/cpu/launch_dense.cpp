@@ -10,6 +10,8 @@
 #include "launch.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <type_traits>
 #include <vector>
 
 namespace rlx::linalg {
@@ -47,9 +49,61 @@ void each_matrix(const LaunchCall& c, F one) {
   const std::string op(c.instance.op->name());
   throw NumericalError(op, info, op + ": " + which + why);
 }
-void refuse_zero(const LaunchCall& c, const Batch& batch, std::int64_t info, const char* what) {
-  if (info)
-    refuse(c, batch, info, std::string("the matrix is singular: ") + what + " " + std::to_string(info) + " is zero");
+[[noreturn]] void refuse_zero(const LaunchCall& c, const Batch& batch, std::int64_t info, const char* what) {
+  refuse(c, batch, info, std::string("the matrix is singular: ") + what + " " + std::to_string(info) + " is zero");
+}
+
+/// Without a floating-point exception, and without a branch.
+template <class T>
+unsigned is_not_finite(T x) {
+  if constexpr (std::is_floating_point_v<T>) return !std::isfinite(x);
+  else return is_not_finite(x.real()) | is_not_finite(x.imag());
+}
+
+enum class Part { all, lower, strictly_lower, upper, strictly_upper };
+
+[[noreturn]] void refuse_row(const LaunchCall& c, const Batch& batch, std::int64_t row) {
+  refuse(c, batch, row + 1,
+         "an entry of the matrix is not finite: the first row that holds one (counted from 1) is " +
+             std::to_string(row + 1));
+}
+
+/// Refuses a matrix [n, n] with an entry of that part which is not finite. No row is left before its end, so that the
+/// comparisons are vectors.
+template <class T>
+void refuse_not_finite(const LaunchCall& c, const Batch& batch, std::int64_t n, std::span<const T> a, Part part) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    const bool lower = part == Part::lower || part == Part::strictly_lower;
+    const std::int64_t begin = part == Part::upper            ? i
+                               : part == Part::strictly_upper ? i + 1
+                                                              : 0,
+                       end = !lower                ? n
+                             : part == Part::lower ? i + 1
+                                                   : i;
+    unsigned bad = 0;
+    for (std::int64_t j = begin; j < end; ++j) bad |= is_not_finite(a[static_cast<std::size_t>(i * n + j)]);
+    if (bad) refuse_row(c, batch, i);
+  }
+}
+
+/// And a diagonal with such an entry or with a zero, before a solve.
+template <class T>
+void refuse_diagonal(const LaunchCall& c, const Batch& batch, std::int64_t n, std::span<const T> a, const char* what) {
+  const auto at = [&](std::int64_t i) { return a[static_cast<std::size_t>(i * n + i)]; };
+  for (std::int64_t i = 0; i < n; ++i)
+    if (is_not_finite(at(i))) refuse_row(c, batch, i);
+  for (std::int64_t i = 0; i < n; ++i)
+    if (at(i) == T(0)) refuse_zero(c, batch, i + 1, what);
+}
+
+/// What is left of the matrix, after a solve, where the solution is not finite, as an entry that is not would make it:
+/// the whole matrix is looked at only then.
+template <class T>
+void explain(const LaunchCall& c, const Batch& batch, std::int64_t n, std::span<const T> a, Part part,
+             std::span<const T> x) {
+  unsigned bad = 0;
+  for (const T& v : x) bad |= is_not_finite(v);
+  if (bad) refuse_not_finite(c, batch, n, a, part);
 }
 
 // The operator's `rows` say where each row of L U came from; LAPACK's pivots are exchanges. The exchanges that lead
@@ -81,6 +135,7 @@ void launch_lu(const LaunchCall& c) {
     std::vector<std::int32_t> pivots(static_cast<std::size_t>(n));
     std::vector<std::int64_t> rows(static_cast<std::size_t>(n));
     each_matrix(c, [&](const Batch& batch) {
+      refuse_not_finite(c, batch, n, batch.of(input<T>(c, 0)), Part::all);
       // A zero pivot is part of the result.
       lu<T>(n, n, batch.of(input<T>(c, 0)), batch.of(output<T>(c, 0)), pivots);
       pivots_to_rows(pivots, rows);
@@ -94,9 +149,10 @@ void launch_lu_solve(const LaunchCall& c) {
   for_element(element(c), [&]<class T>() {
     each_matrix(c, [&](const Batch& batch) {
       const auto pivots = exchanges(batch.of(input<std::int32_t>(c, 1)));
-      const std::int64_t info = lu_solve<T>(order(c), columns(c, 2), batch.of(input<T>(c, 0)), pivots, mode,
-                                            batch.of(input<T>(c, 2)), batch.of(output<T>(c, 0)));
-      refuse_zero(c, batch, info, "entry of U's diagonal");
+      refuse_diagonal(c, batch, order(c), batch.of(input<T>(c, 0)), "entry of U's diagonal");
+      lu_solve<T>(order(c), columns(c, 2), batch.of(input<T>(c, 0)), pivots, mode, batch.of(input<T>(c, 2)),
+                  batch.of(output<T>(c, 0)));
+      explain<T>(c, batch, order(c), batch.of(input<T>(c, 0)), Part::all, batch.of(output<T>(c, 0)));
     });
   });
 }
@@ -104,6 +160,7 @@ void launch_lu_solve(const LaunchCall& c) {
 void launch_cholesky(const LaunchCall& c) {
   for_element(element(c), [&]<class T>() {
     each_matrix(c, [&](const Batch& batch) {
+      refuse_not_finite(c, batch, order(c), batch.of(input<T>(c, 0)), Part::lower);
       const std::int64_t info = cholesky<T>(order(c), batch.of(input<T>(c, 0)), batch.of(output<T>(c, 0)));
       if (info) refuse(c, batch, info, "the leading minor of order " + std::to_string(info) + " is not positive");
     });
@@ -114,8 +171,11 @@ void launch_cholesky_solve(const LaunchCall& c) {
   const Transpose mode = c.instance.attrs->as<TransposeAttrs>().mode;
   for_element(element(c), [&]<class T>() {
     each_matrix(c, [&](const Batch& batch) {
-      cholesky_solve<T>(order(c), columns(c, 1), batch.of(input<T>(c, 0)), mode, batch.of(input<T>(c, 1)),
-                        batch.of(output<T>(c, 0)));
+      const std::int64_t n = order(c);
+      const std::span<const T> factor = batch.of(input<T>(c, 0));
+      refuse_diagonal(c, batch, n, factor, "diagonal entry");
+      cholesky_solve<T>(n, columns(c, 1), factor, mode, batch.of(input<T>(c, 1)), batch.of(output<T>(c, 0)));
+      explain<T>(c, batch, n, factor, Part::lower, batch.of(output<T>(c, 0)));
     });
   });
 }
@@ -125,9 +185,12 @@ void launch_triangular_solve(const LaunchCall& c) {
   const TriangularSolve what{Side::left, a.lower ? Triangle::lower : Triangle::upper, a.mode, a.unit_diagonal};
   for_element(element(c), [&]<class T>() {
     each_matrix(c, [&](const Batch& batch) {
-      const std::int64_t info = triangular_solve<T>(what, order(c), columns(c, 1), batch.of(input<T>(c, 0)),
-                                                    batch.of(input<T>(c, 1)), batch.of(output<T>(c, 0)));
-      refuse_zero(c, batch, info, "diagonal entry");
+      if (!a.unit_diagonal) refuse_diagonal(c, batch, order(c), batch.of(input<T>(c, 0)), "diagonal entry");
+      triangular_solve<T>(what, order(c), columns(c, 1), batch.of(input<T>(c, 0)), batch.of(input<T>(c, 1)),
+                          batch.of(output<T>(c, 0)));
+      const Part part = a.unit_diagonal ? (a.lower ? Part::strictly_lower : Part::strictly_upper)
+                                        : (a.lower ? Part::lower : Part::upper);
+      explain<T>(c, batch, order(c), batch.of(input<T>(c, 0)), part, batch.of(output<T>(c, 0)));
     });
   });
 }

@@ -13,7 +13,7 @@
 
 namespace rlx::conformance {
 
-/// One sample as a graph of one node, with its operands.
+/// One sample as a graph of one node, with its operands; where it has resources, of what makes and reads them besides.
 struct Instance {
   const Op* op;
   std::size_t index;  ///< Place in the operator's list of samples; those of derived ones follow.
@@ -21,8 +21,10 @@ struct Instance {
   AnySample sample;
   std::string dtype;  ///< Of the determining operand (claims.hpp); of the first result where there is none.
   Graph graph;
-  HostValues in;
-  const Node& node() const { return graph.node(graph.region(Graph::top).nodes.at(0)); }
+  NodeId at;                          ///< The operator's node.
+  std::vector<SampleOperand> inputs;  ///< Of the graph: the sample's operands, and what resources are made of.
+  HostValues in;                      ///< One an input.
+  const Node& node() const { return graph.node(at); }
   Types operand_types() const { return graph.types_of(node().operands); }
 };
 

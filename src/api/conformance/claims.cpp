@@ -39,7 +39,7 @@ class Claims {
   Claims(const Op& op, std::size_t next, std::vector<Instance>& instances, Collector& out)
       : op_(op), next_(next), instances_(instances), given_(instances.size()), out_(out) {
     for (std::size_t k = 0; k < instances.size(); ++k)
-      forms_[form_of(instances[k].graph, instances[k].sample)].push_back(k);
+      forms_[form_of(instances[k].graph, instances[k].sample, out.options().full)].push_back(k);
   }
 
   void prove(std::size_t position, DType t) {
@@ -104,10 +104,8 @@ class Claims {
   std::map<std::string, std::vector<std::size_t>> forms_;
 };
 
-/// Samples hold no resources and no tokens.
 bool only_given(const Op& op) {
-  return op.meaning() == Meaning::extern_ ||
-         std::any_of(op.operands().begin(), op.operands().end(),
+  return std::any_of(op.operands().begin(), op.operands().end(),
                      [](const Operand& o) { return o.kind == OperandKind::resource || o.kind == OperandKind::token; });
 }
 

@@ -28,13 +28,25 @@ void check_rules(const Op& op, Collector& out) {
 }
 
 // A decomposition cannot test itself, and the references are what everything else is compared with: some sample states
-// its results. Operators of which no sample has values have none to state.
+// its results. Operators of which no sample has values have none to state, nor have those that give resources.
+bool can_be_stated(const Op& op, const AnySample& s, const Registry& registry) {
+  if (!s.breaks.empty()) return false;
+  Types types;
+  for (const SampleOperand& o : s.in) {
+    if (cannot_fill(o, registry)) return false;
+    types.push_back(o.type);
+  }
+  if (!s.regions.empty()) return true;
+  const Types results = op.infer(s.attrs, Signature{types, {}, nullptr});
+  return std::none_of(results.begin(), results.end(),
+                      [](const Type& t) { return std::holds_alternative<ResourceType>(t); });
+}
+
 void check_literal(const Op& op, Collector& out) {
   bool any = false;
   for (const AnySample& s : op.samples()) {
     if (!s.expect.empty()) return;
-    const auto can = [](const SampleOperand& o) { return !cannot_fill(o); };
-    any = any || (s.breaks.empty() && std::all_of(s.in.begin(), s.in.end(), can));
+    any = any || can_be_stated(op, s, out.registry());
   }
   if (any) out.add({op, "literal", out.device()}, Outcome::failed, "no sample states its results");
 }

@@ -37,7 +37,7 @@ Problem problem_of(const Expected& e, const Registry& registry) {
   const Instance& i = *e.instance;
   Problem p{i, {}, {}, stays_in_range(i, i.in, registry)};
   for (std::size_t k = 0; k < i.in.size(); ++k) {
-    p.wanted.push_back(i.sample.in[k].differentiable && is_smooth(i.sample.in[k].type) && all_finite(i.in[k]));
+    p.wanted.push_back(i.inputs[k].differentiable && is_smooth(i.inputs[k].type) && all_finite(i.in[k]));
     if (p.wanted[k]) p.tangents.push_back(random_like(i.in[k], seed_of(i.op->name(), i.index, k, tangent_seed)));
   }
   for (std::size_t k = 0; k < e.values.size(); ++k) {

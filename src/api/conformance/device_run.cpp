@@ -1,6 +1,10 @@
 #include "api/conformance/device_run.hpp"
 
+#include "api/conformance/resources.hpp"
+
 #include <rlx/runtime/executable.hpp>
+
+#include <algorithm>
 
 namespace rlx::conformance {
 
@@ -32,20 +36,24 @@ class Batch {
   std::vector<DeviceRun> take() { return std::move(runs_); }
 
  private:
-  // One node an instance, in order: row k of those that stand in no region is instance k.
+  // The nodes of one instance after those of the other, so that the rows of those that stand in no region follow them.
   Graph combined(const Indices& which) const {
     Graph g("conformance");
     Builder b(g, catalog_.operators);
     for (std::size_t k : which) {
       const Instance& i = *instances_[k];
       const std::string prefix = "s" + std::to_string(i.index) + "_";
-      Values in;
-      for (const SampleOperand& o : i.sample.in)
-        in.push_back(b.input(o.type, prefix + "x" + std::to_string(in.size())));
-      const Values out = b.emit(i.op->name(), in, i.sample.attrs, i.sample.regions);
+      const Values out = emit_sample(b, *i.op, i.sample, prefix).outputs;
       for (std::size_t r = 0; r < out.size(); ++r) b.output(out[r], prefix + "y" + std::to_string(r));
     }
     return g;
+  }
+
+  std::size_t nodes_of(std::size_t k) const { return instances_[k]->graph.region(Graph::top).nodes.size(); }
+  /// Place of the operator's own node among those of its instance.
+  std::size_t place_of(std::size_t k) const {
+    const auto& nodes = instances_[k]->graph.region(Graph::top).nodes;
+    return static_cast<std::size_t>(std::find(nodes.begin(), nodes.end(), instances_[k]->at) - nodes.begin());
   }
 
   void attempt(const Indices& which) {
@@ -55,12 +63,13 @@ class Batch {
     HostValues results = program.run(arguments);
     const std::vector<const ReportRow*> rows = rows_of(program.report());
     auto next = results.begin();
-    for (std::size_t row = 0; row < which.size(); ++row) {
-      DeviceRun& run = runs_[which[row]];
+    std::size_t first = 0;  // Row of the instance's first node.
+    for (std::size_t k : which) {
+      DeviceRun& run = runs_[k];
       run.outcome = Outcome::passed;
-      if (row < rows.size()) run.provider = rows[row]->provider;
-      for (std::size_t r = 0; r < instances_[which[row]]->graph.outputs().size(); ++r)
-        run.out.push_back(std::move(*next++));
+      if (const std::size_t row = first + place_of(k); row < rows.size()) run.provider = rows[row]->provider;
+      first += nodes_of(k);
+      for (std::size_t r = 0; r < instances_[k]->graph.outputs().size(); ++r) run.out.push_back(std::move(*next++));
     }
   }
 
@@ -75,12 +84,12 @@ class Batch {
   Indices without_refused(const Indices& which, const CompileError& e) {
     std::vector<std::string> reasons(which.size());
     std::vector<bool> refused(which.size());
-    std::size_t k = 0;
+    std::size_t row = 0, k = 0, end = nodes_of(which[0]);  // Rows before `end` are those of instance k.
     for (const ReportRow& r : e.report().rows) {
-      if (r.region.empty()) ++k;
-      if (k == 0 || k > which.size() || r.path != Path::unresolved) continue;
-      refused[k - 1] = true;
-      std::string& reason = reasons[k - 1];
+      if (r.region.empty() && row++ == end && ++k < which.size()) end += nodes_of(which[k]);
+      if (row == 0 || k >= which.size() || r.path != Path::unresolved) continue;
+      refused[k] = true;
+      std::string& reason = reasons[k];
       for (const Refusal& f : r.refusals)
         reason +=
             (reason.empty() ? "" : "; ") + f.path + ": " + (r.region.empty() ? "" : "inside: " + r.op + ": ") + f.why;

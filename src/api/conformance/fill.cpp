@@ -1,5 +1,7 @@
 #include "api/conformance/fill.hpp"
 
+#include "api/conformance/resources.hpp"
+
 #include <rlx/ir/error.hpp>
 
 #include <algorithm>
@@ -28,8 +30,9 @@ std::uint64_t seed_of(std::string_view op, std::size_t sample, std::size_t opera
   return h;
 }
 
-std::optional<std::string> cannot_fill(const SampleOperand& o) {
-  if (std::holds_alternative<ResourceType>(o.type)) return "a resource operand: no sample can hold one";
+std::optional<std::string> cannot_fill(const SampleOperand& o, const Registry& registry) {
+  if (const auto* r = std::get_if<ResourceType>(&o.type); r && !maker_of(*r, registry))
+    return "a " + r->kind + " operand, which no operator makes of a matrix";
   if (std::holds_alternative<TokenType>(o.type)) return "a token operand";
   if (!is_constant(o.type)) return "a symbolic dimension";
   if (const auto* s = std::get_if<SparseType>(&o.type); s && s->format != SparseFormat::csr)

@@ -2,6 +2,7 @@
 // device.
 #pragma once
 #include <rlx/ir/host_value.hpp>
+#include <rlx/ir/registry.hpp>
 #include <rlx/ir/sample.hpp>
 
 #include <cstdint>
@@ -26,8 +27,9 @@ class Generator {
 /// A seed for one operand: operator, sample, operand, member of a batch.
 std::uint64_t seed_of(std::string_view op, std::size_t sample, std::size_t operand, std::size_t member = 0);
 
-/// Why no value can be made of the operand's type: resources, tokens, formats other than csr, symbolic dimensions.
-std::optional<std::string> cannot_fill(const SampleOperand& o);
+/// Why no value can be made of the operand's type: resources that no operator makes of a matrix, tokens, formats other
+/// than csr, symbolic dimensions.
+std::optional<std::string> cannot_fill(const SampleOperand& o, const Registry& registry);
 HostValue filled(const SampleOperand& o, std::uint64_t seed);
 /// A tensor with these elements, (real, imaginary) pairs of complex ones.
 HostTensor from_literal(DType t, const std::vector<std::int64_t>& shape, const std::vector<double>& elements);

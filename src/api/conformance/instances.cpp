@@ -1,6 +1,7 @@
 #include "api/conformance/checks.hpp"
 #include "api/conformance/claims.hpp"
 #include "api/conformance/fill.hpp"
+#include "api/conformance/resources.hpp"
 #include "api/conformance/retype.hpp"
 #include "api/conformance/rungs.hpp"
 
@@ -19,16 +20,17 @@ std::string dtype_of(const Type& t) {
 }  // namespace
 
 Instance instance_of(const Op& op, std::size_t index, AnySample sample, const Registry& registry, std::string tail) {
-  Instance i{&op, index, std::move(tail), std::move(sample), {}, Graph(std::string(op.name())), {}};
+  Instance i{&op, index, std::move(tail), std::move(sample), {}, Graph(std::string(op.name())), -1, {}, {}};
   Builder b(i.graph, registry);
-  Values in;
-  for (const SampleOperand& o : i.sample.in) in.push_back(b.input(o.type, "x" + std::to_string(in.size())));
-  const Values out = b.emit(op.name(), in, i.sample.attrs, i.sample.regions);
-  for (std::size_t k = 0; k < out.size(); ++k) b.output(out[k], "y" + std::to_string(k));
+  Emitted emitted = emit_sample(b, op, i.sample);
+  i.at = emitted.node;
+  i.inputs = std::move(emitted.inputs);
+  for (std::size_t k = 0; k < emitted.outputs.size(); ++k) b.output(emitted.outputs[k], "y" + std::to_string(k));
+  const Node& node = i.node();
   const std::size_t at = determining_operand(op).value_or(0);
-  i.dtype = at < in.size() ? dtype_of(in[at].type()) : !out.empty() ? dtype_of(out[0].type()) : "none";
-  for (std::size_t k = 0; k < i.sample.in.size(); ++k)
-    i.in.push_back(filled(i.sample.in[k], seed_of(op.name(), index, k)));
+  const std::vector<ValueId>& of = at < node.operands.size() ? node.operands : node.results;
+  i.dtype = of.empty() ? "none" : dtype_of(i.graph.type(of[at < node.operands.size() ? at : 0]));
+  for (std::size_t k = 0; k < i.inputs.size(); ++k) i.in.push_back(filled(i.inputs[k], seed_of(op.name(), index, k)));
   return i;
 }
 
@@ -70,7 +72,7 @@ std::vector<Instance> instances_of(const Op& op, DTypeSet storage, Collector& ou
     if (!s.breaks.empty()) continue;
     std::string why;
     for (const SampleOperand& o : s.in)
-      if (const auto no = cannot_fill(o); no && why.empty()) why = *no;
+      if (const auto no = cannot_fill(o, out.registry()); no && why.empty()) why = *no;
     if (!why.empty()) {
       out.skip(why);
       continue;

@@ -256,30 +256,31 @@ std::vector<AnySample> retyped(const Op& op, const AnySample& base, std::size_t 
 namespace {
 
 // The words that attributes have as values, each with its field: sizes and element types say nothing of what is
-// computed.
-void add_words(std::string& form, const AnyAttrs& attrs) {
+// computed, and flags say little of how.
+void add_words(std::string& form, const AnyAttrs& attrs, bool flags) {
   const std::string text = attrs.to_string();
   std::string_view field;
   each_word(text, [&](std::string_view word, std::size_t at) {
     if (text.compare(at + word.size(), 3, " = ") == 0) field = word;
-    else if (!parse_dtype(word) && word != "inf" && word != "nan") (((form += ' ') += field) += '=') += word;
+    else if (!parse_dtype(word) && word != "inf" && word != "nan" && (flags || (word != "true" && word != "false")))
+      (((form += ' ') += field) += '=') += word;
   });
 }
 
-void add_nodes(std::string& form, const Graph& g, RegionId region) {
+void add_nodes(std::string& form, const Graph& g, RegionId region, bool flags) {
   for (NodeId id : g.region(region).nodes) {
     const Node& n = g.node(id);
     (form += ' ') += n.op->name();
-    add_words(form, n.attrs);
-    for (RegionId r : n.regions) add_nodes(form, g, r);
+    add_words(form, n.attrs, flags);
+    for (RegionId r : n.regions) add_nodes(form, g, r, flags);
   }
 }
 
 }  // namespace
 
-std::string form_of(const Graph& g, const SampleBase& s) {
+std::string form_of(const Graph& g, const SampleBase& s, bool flags) {
   std::string form;
-  add_nodes(form, g, Graph::top);
+  add_nodes(form, g, Graph::top, flags);
   for (const SampleOperand& o : s.in)
     if (!std::all_of(o.literal.begin(), o.literal.end(), [](double v) { return std::isfinite(v); })) {
       form += " not finite";

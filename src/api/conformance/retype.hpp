@@ -25,7 +25,8 @@ const Operand& declared_operand(const Op& op, std::size_t i);
 std::vector<AnySample> retyped(const Op& op, const AnySample& base, std::size_t at, DType to, const Registry& registry);
 
 /// What tells instances of an operator apart besides sizes and element types: the words of the attributes and of the
-/// operators in the regions; whether a literal holds an infinity or a NaN. `g` has one node, the instance.
-std::string form_of(const Graph& g, const SampleBase& s);
+/// operators in the regions, and with `flags` what is true or false there; whether a literal holds an infinity or a
+/// NaN. `g` has one node, the instance.
+std::string form_of(const Graph& g, const SampleBase& s, bool flags);
 
 }  // namespace rlx::conformance

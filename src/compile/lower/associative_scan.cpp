@@ -1,8 +1,9 @@
 // associative_scan: a loop along the axis for each position of the other dimensions.
 #include "compile/lower/lower.hpp"
+#include "compile/lower/reduction.hpp"
 #include "compile/lower/root_lowerings.hpp"
 
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/build.hpp>
 
 namespace rlx::compile {
 
@@ -16,10 +17,13 @@ void lower_associative_scan(Lowering& l, const Node& n) {
   Values results;
   for (ValueId v : n.results) results.push_back(l.allocate(v));
   if (element_count(shape) == 0) return;
+  const Combining combining(l.mir(), n);
+  const std::vector<DType>& types = combining.types();
   l.kernel(n, others, n.operands, results, [&](KernelBody& k) {
     Elements& e = k.elements;
     Values operands{e.index().number(0), e.index().number(Extent::of(shape, static_cast<std::size_t>(a.axis)))};
-    for (std::size_t i = 0; i < count; ++i) operands.push_back(k.load(n.operands[count + i], {}));
+    for (std::size_t i = 0; i < count; ++i)
+      operands.push_back(ops::convert(k.load(n.operands[count + i], {}), types[i]));
     const RegionBody trip = [&](ValuesIn args) -> Values {
       Elements::Scope scope(e);
       const Index i = Index::of(args[0], extent);
@@ -29,9 +33,10 @@ void lower_associative_scan(Lowering& l, const Node& n) {
       const Values carried(args.begin() + 1, args.end());
       // The carried part comes before the element in the order of the combination, from whichever end the walk starts.
       Values both = carried;
-      for (std::size_t i = 0; i < count; ++i) both.push_back(k.load(n.operands[i], c));
-      const Values combined = k.b.inline_region(l.mir(), n.regions[0], both);
-      for (std::size_t i = 0; i < count; ++i) k.store(i, at, (a.exclusive ? carried : combined)[i]);
+      for (std::size_t i = 0; i < count; ++i) both.push_back(ops::convert(k.load(n.operands[i], c), types[i]));
+      const Values combined = combining.emit(k.b, both);
+      for (std::size_t i = 0; i < count; ++i)
+        k.store(i, at, ops::convert((a.exclusive ? carried : combined)[i], l.mir().tensor_type(n.results[i]).dtype));
       return combined;
     };
     k.b.emit("lir.for", operands, lir::ForAttrs{}, std::span(&trip, 1));

@@ -21,7 +21,8 @@ void lower_reduce_window(Lowering& l, const Node& n) {
   const std::int64_t terms = element_count(a.window);
   l.kernel(n, out_shape, {n.operands[0]}, {result}, [&](KernelBody& k) {
     Elements& e = k.elements;
-    const Value identity = identity_of(e, a.kind, t);
+    const DType partial = summing_type(a.kind, t);
+    const Value identity = identity_of(e, a.kind, partial);
     const Value sum = emit_reduction(
         e, 0, terms, identity,
         [&](const Index& i) {
@@ -32,10 +33,12 @@ void lower_reduce_window(Lowering& l, const Node& n) {
             from[d] = inside.limited(k.position[d] * or_default(a.stride, d, 1) + w[d] * or_default(a.dilation, d, 1) +
                                          Index(-or_default(a.low, d, 0)),
                                      shape[d]);
-          return element_count(shape) == 0 ? identity : inside.choose(k.load(n.operands[0], from), identity);
+          return element_count(shape) == 0
+                     ? identity
+                     : inside.choose(ops::convert(k.load(n.operands[0], from), partial), identity);
         },
         combine_op(a.kind, t), terms);
-    k.store(0, e.index().linear(k.position, out_shape), sum);
+    k.store(0, e.index().linear(k.position, out_shape), ops::convert(sum, t));
   });
 }
 

@@ -1,5 +1,7 @@
 #include "compile/lower/reduction.hpp"
 
+#include "ops/regions.hpp"
+
 #include <rlx/ops/build.hpp>
 
 #include <algorithm>
@@ -57,6 +59,37 @@ Value emit_reduction(Elements& e, const Index& lower, const Index& upper, Value 
   return emit_reduction(
       e, lower, upper, {&identity, 1}, [&](const Index& i) { return Values{term(i)}; },
       [&](ValuesIn a) { return Values{e.builder().emit1(combine, {a[0], a[1]})}; }, extent)[0];
+}
+
+Combining::Combining(const Graph& mir, const Node& n) : mir_(mir), node_(n) {
+  const auto* reduce = n.attrs.get_if<ops::ReduceAttrs>();
+  const auto& accumulate = reduce ? reduce->accumulate : n.attrs.as<ops::AssociativeScanAttrs>().accumulate;
+  std::vector<DType> narrow;
+  for (std::size_t k = 0; k < n.results.size(); ++k) {
+    const DType operand = mir.tensor_type(n.operands[k]).dtype, result = mir.tensor_type(n.results[k]).dtype;
+    types_.push_back(ops::combined_type(accumulate, k, operand));
+    const auto kind = ops::recognise_combine(mir, n.regions[0], k);
+    if (!kind || !(numbers | DTypeSet{DType::boolean}).contains(operand)) continue;
+    kinds_.push_back(*kind);
+    const bool extremum = *kind == ops::Combine::min || *kind == ops::Combine::max;
+    const bool wraps = is_integer(operand) && bit_width(result) <= bit_width(types_[k]);
+    narrow.push_back(extremum ? operand : wraps ? result : types_[k]);
+  }
+  if (kinds_.size() < types_.size()) kinds_.clear();
+  else types_ = narrow;
+}
+
+Values Combining::emit(Builder& b, ValuesIn both) const {
+  if (kinds_.empty()) return b.inline_region(mir_, node_.regions[0], both);
+  Values out;
+  for (std::size_t k = 0; k < kinds_.size(); ++k)
+    out.push_back(b.emit1(combine_op(kinds_[k], types_[k]), {both[k], both[kinds_.size() + k]}));
+  return out;
+}
+
+DType summing_type(ops::Combine kind, DType t) {
+  const bool sums = kind == ops::Combine::add || kind == ops::Combine::mul;
+  return sums && is_floating(t) ? default_accumulator(t) : t;
 }
 
 std::string_view combine_op(ops::Combine kind, DType t) {

@@ -38,6 +38,27 @@ Values emit_reduction(Elements& e, const Index& lower, const Index& upper, Value
 Value emit_reduction(Elements& e, const Index& lower, const Index& upper, Value identity,
                      const std::function<Value(const Index&)>& term, std::string_view combine, std::int64_t extent);
 
+/// How a reduce or associative_scan combines on a device. A minimum or maximum is the same in the operand's type, and a
+/// sum or product of integers, which wraps, in the result's: what only has such results is combined there by operators,
+/// which costs no conversion and no lanes. Everything else is combined by the region, in the types of `accumulate`.
+class Combining {
+ public:
+  Combining(const Graph& mir, const Node& n);
+  /// Of partial results, one for each result.
+  const std::vector<DType>& types() const { return types_; }
+  /// The values so far, then as many new ones, all of these types, in one.
+  Values emit(Builder& b, ValuesIn both) const;
+
+ private:
+  const Graph& mir_;
+  const Node& node_;
+  std::vector<DType> types_;
+  std::vector<ops::Combine> kinds_;  // Empty: the region combines.
+};
+/// The type in which a named combination of elements of `t` is formed: sums and products of small floats in f32. Those
+/// of integers wrap, in whatever type.
+DType summing_type(ops::Combine kind, DType t);
+
 /// The neutral element of a combination as a scalar of type `t` ("set" has none).
 Value identity_of(Elements& e, ops::Combine kind, DType t);
 /// The operator that combines two of type `t`.

@@ -33,9 +33,12 @@ class RowsLowering {
     if (space_.chunks > 1) {
       const Shape shape(chunk_shape_.begin(), chunk_shape_.end());
       for (const Pass& p : k_.passes)
-        for (NodeId r : p.reductions)
-          for (ValueId v : l_.mir().node(r).results)
-            partial_[v] = l_.allocate_transient(tensor(l_.mir().tensor_type(v).dtype, shape));
+        for (NodeId r : p.reductions) {
+          const Node& n = l_.mir().node(r);
+          const std::vector<DType> types = Combining(l_.mir(), n).types();
+          for (std::size_t i = 0; i < types.size(); ++i)
+            partial_[n.results[i]] = l_.allocate_transient(tensor(types[i], shape));
+        }
     }
     Values writes;
     std::map<ValueId, std::size_t> number;
@@ -81,7 +84,7 @@ class RowsLowering {
       std::size_t next = 0;
       for (NodeId r : p.reductions)
         for (ValueId v : l_.mir().node(r).results) {
-          const Value x = reduced[next++];
+          const Value sum = reduced[next++], x = space_.chunks > 1 ? sum : rounded(v, sum);
           k.elements.bind(v, x);
           const std::vector<std::int64_t>& shape = space_.chunks > 1 ? chunk_shape_ : space_.kept;
           if (number.contains(v)) k.store(number.at(v), index.linear(k.position, shape), x);
@@ -163,18 +166,20 @@ class RowsLowering {
     k.b.emit("lir.if_then", ValuesIn(&is_first, 1), {}, arms);
   }
 
-  Values identities(KernelBody& k, const Pass& p) const {
+  Values identities(KernelBody& k, const Pass& p) const { return loaded(k, p, 1, {}); }
+  Values terms(KernelBody& k, const Pass& p, const Coordinates& c) const { return loaded(k, p, 0, c); }
+  // Operands or identities of a pass's reductions, in the types in which they are combined.
+  Values loaded(KernelBody& k, const Pass& p, std::size_t half, const Coordinates& c) const {
     Values out;
-    for (NodeId r : p.reductions)
-      for (ValueId v : operands(r, 1)) out.push_back(k.load(v, {}));
+    for (NodeId r : p.reductions) {
+      const std::vector<DType> types = Combining(l_.mir(), l_.mir().node(r)).types();
+      const std::vector<ValueId> from = operands(r, half);
+      for (std::size_t i = 0; i < from.size(); ++i) out.push_back(ops::convert(k.load(from[i], c), types[i]));
+    }
     return out;
   }
-  Values terms(KernelBody& k, const Pass& p, const Coordinates& c) const {
-    Values out;
-    for (NodeId r : p.reductions)
-      for (ValueId x : operands(r, 0)) out.push_back(k.load(x, c));
-    return out;
-  }
+  // A whole reduction as result `v` has it.
+  Value rounded(ValueId v, Value sum) const { return ops::convert(sum, l_.mir().tensor_type(v).dtype); }
 
   // One pass over [lower, upper) of a row; gives what its reductions combine to.
   Values traverse(KernelBody& k, const Pass& p, const Coordinates& row, const Index& lower, const Index& upper,
@@ -224,7 +229,7 @@ class RowsLowering {
       Values pair;
       for (const std::size_t side : {std::size_t{0}, half})
         for (std::size_t i = 0; i < n.results.size(); ++i) pair.push_back(both[side + out.size() + i]);
-      const Values one = k.b.inline_region(l_.mir(), n.regions[0], pair);
+      const Values one = Combining(l_.mir(), n).emit(k.b, pair);
       out.insert(out.end(), one.begin(), one.end());
     }
     return out;
@@ -235,9 +240,11 @@ class RowsLowering {
     const Pass& p = k_.passes[0];
     std::vector<ValueId> identities;
     Values partials, results;
+    std::vector<ValueId> made;
     for (NodeId r : p.reductions) {
       for (ValueId v : operands(r, 1)) identities.push_back(v);
       for (ValueId v : l_.mir().node(r).results) {
+        made.push_back(v);
         partials.push_back(partial_.at(v));
         results.push_back(destination_.at(v));
       }
@@ -256,7 +263,7 @@ class RowsLowering {
           k.elements, 0, chunks, this->identities(k, p), term, [&](ValuesIn both) { return combine(k, p, both); },
           space_.chunks);
       const Index at = k.elements.index().linear(k.position, space_.kept);
-      for (std::size_t i = 0; i < out.size(); ++i) k.store(i, at, out[i]);
+      for (std::size_t i = 0; i < out.size(); ++i) k.store(i, at, rounded(made[i], out[i]));
     };
     lir::KernelAttrs a;
     a.policy = space_.kept.size() == 1 ? lir::Policy::range : lir::Policy::mdrange;

@@ -21,15 +21,16 @@ Value segment_reduce_element(Elements& e, const Node& n, const Coordinates& c) {
     return e.index().clamped(offset, entries + 1);
   };
   const Index lower = bound(c[0]), upper = bound(c[0] + Index(1));
-  const DType t = e.mir().tensor_type(n.operands[0]).dtype;
-  return emit_reduction(
-      e, lower, upper, identity_of(e, a.kind, t),
+  const DType t = e.mir().tensor_type(n.operands[0]).dtype, partial = summing_type(a.kind, t);
+  const Value sum = emit_reduction(
+      e, lower, upper, identity_of(e, a.kind, partial),
       [&](const Index& i) {
         Coordinates from = c;
         from[0] = i;
-        return e.at(n.operands[0], from);
+        return ops::convert(e.at(n.operands[0], from), partial);
       },
       combine_op(a.kind, t), entries.value);
+  return ops::convert(sum, t);
 }
 
 }  // namespace rlx::compile

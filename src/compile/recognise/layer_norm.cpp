@@ -13,6 +13,7 @@ static std::vector<Candidate> layer_norm_candidates(const Above& above) {
     if (r.x.shape != above.type().shape || r.axes != std::vector<int>{r.x.rank() - 1}) continue;
     const TensorType row = tensor(r.x.dtype, {r.x.shape.back()});
     for (double epsilon : above.scalars()) {
+      if (!(epsilon >= 0)) continue;
       ops::LayerNormAttrs a;
       a.epsilon = epsilon;
       out.push_back({a, {r.x, row, row}});

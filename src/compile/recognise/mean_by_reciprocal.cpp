@@ -9,17 +9,11 @@
 
 namespace rlx::compile {
 
-static std::int64_t mean_count(const Shape& shape, const std::vector<int>& axes) {
-  Dim n = 1;
-  for (int d : axes) n = n * shape.at(static_cast<std::size_t>(d));
-  return n.is_constant() ? n.constant() : 0;
-}
-
 static std::vector<Candidate> mean_by_reciprocal_candidates(const Above& above) {
   std::vector<Candidate> out;
   for (Candidate& c : along_some_axes(above)) {
     const auto& x = std::get<TensorType>(c.operands[0]);
-    const std::int64_t n = mean_count(x.shape, c.attrs.as<ops::MomentAttrs>().axes);
+    const std::int64_t n = count_along(x.shape, c.attrs.as<ops::MomentAttrs>().axes).value_or(0);
     // The reciprocal is formed in f32 at least, which has every one down to 2^-126.
     if (is_floating(x.dtype) && n > 0 && std::has_single_bit(static_cast<std::uint64_t>(n)))
       out.push_back(std::move(c));
@@ -31,7 +25,7 @@ static Values mean_by_reciprocal_form(Builder& b, const AnyAttrs& attrs, ValuesI
   const auto& a = attrs.as<ops::MomentAttrs>();
   const DType t = in[0].dtype();
   const Value x = ops::convert(in[0], default_accumulator(t));
-  const double reciprocal = 1.0 / static_cast<double>(mean_count(x.shape(), a.axes));
+  const double reciprocal = 1.0 / static_cast<double>(*count_along(x.shape(), a.axes));
   const Value sum = ops::reduce_sum(x, a.axes, a.keep);
   return {ops::convert(ops::mul(sum, ops::full(b, x.dtype(), sum.shape(), reciprocal)), t)};
 }

@@ -3,6 +3,8 @@
 #include <rlx/compile/compile.hpp>
 #include <rlx/ir/builder.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -58,6 +60,8 @@ struct Pattern {
 /// In the order in which they are tried: of two that fit a node the first wins.
 std::span<const Pattern* const> patterns();
 
+/// Elements along `axes`; none where that depends on a symbol or is beyond 64 bits.
+std::optional<std::int64_t> count_along(const Shape& shape, const std::vector<int>& axes);
 /// For softmax and its like: the axis of a reduction above of a tensor of the value's shape.
 std::vector<Candidate> along_one_axis(const Above& above);
 /// For mean and its like, whose attributes are MomentAttrs.

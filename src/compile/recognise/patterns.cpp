@@ -83,6 +83,15 @@ std::vector<Reduced> Above::reductions() const {
   return out;
 }
 
+std::optional<std::int64_t> count_along(const Shape& shape, const std::vector<int>& axes) {
+  std::int64_t n = 1;
+  for (int d : axes) {
+    const Dim& size = shape.at(static_cast<std::size_t>(d));
+    if (!size.is_constant() || __builtin_mul_overflow(n, size.constant(), &n)) return {};
+  }
+  return n;
+}
+
 std::vector<Candidate> along_one_axis(const Above& above) {
   std::vector<Candidate> out;
   for (const Reduced& r : above.reductions()) {

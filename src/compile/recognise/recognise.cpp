@@ -117,7 +117,9 @@ class Recogniser {
       Values in;
       for (const Type& t : c.operands) in.push_back(b.input(t, ""));
       for (const Value& v : p.form ? p.form(b, attrs, in) : op.decompose(b, attrs, in)) b.output(v, "");
-    } catch (const VerifyError&) { return {}; }
+    } catch (const VerifyError&) { return {}; } catch (const ArgumentError&) {  // Sizes beyond 64 bits.
+      return {};
+    }
     if (g.outputs().size() != 1) return {};
     FlatRegion flat = flatten(g, Graph::top, registry_, opened_);
     flat.graph.add_output(flat.at[static_cast<std::size_t>(g.outputs()[0])], "");

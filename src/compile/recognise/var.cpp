@@ -16,15 +16,14 @@ static std::vector<Candidate> var_candidates(const Above& above) {
   if (reductions.empty()) return out;
   const std::vector<double> scalars = above.scalars();
   for (const Reduced& r : reductions) {
-    Dim n = 1;
-    for (int d : r.axes) n = n * r.x.dim(d);
+    const std::optional<std::int64_t> n = count_along(r.x.shape, r.axes);
     std::set<std::int64_t> corrections{0};
     const auto add = [&](double c) {
       if (c == std::floor(c) && std::abs(c) <= most) corrections.insert(static_cast<std::int64_t>(c));
     };
     for (double c : scalars) {
       add(c);
-      if (n.is_constant()) add(static_cast<double>(n.constant()) - c);
+      if (n) add(static_cast<double>(*n) - c);
     }
     for (std::int64_t c : corrections) {
       ops::VarAttrs a;

@@ -1,24 +1,22 @@
 // fft becomes products with small discrete Fourier matrices: a length p m is p-point transforms of columns, twiddle
 // factors, m-point transforms of rows (J. Cooley and J. Tukey, Math. Comp. 19, 1965), down to factors that are
-// multiplied out. The real kinds go through the complex one. A large prime factor is one large product, which costs its
-// square.
+// multiplied out. A large prime factor is a transform of its own, which fft_by_convolution takes. The real kinds go
+// through the complex one.
 #include "compile/dispatch.hpp"
+#include "compile/rewrite/unit_roots.hpp"
 
 #include <rlx/ops/build.hpp>
-
-#include <cmath>
-#include <numbers>
 
 namespace rlx::compile {
 namespace {
 
-// exp(-+ 2 pi i j k / n) for j < rows, k < columns, with angles reduced before they are rounded.
+// exp(-+ 2 pi i j k / n) for j < rows, k < columns.
 Value roots(Builder& b, DType t, std::int64_t rows, std::int64_t columns, std::int64_t n, bool inverse) {
   HostTensor w(t, {rows, columns});
   for (std::int64_t j = 0; j < rows; ++j)
     for (std::int64_t k = 0; k < columns; ++k) {
-      const double angle = 2 * std::numbers::pi * static_cast<double>(j * k % n) / static_cast<double>(n);
-      w.set_c128(j * columns + k, std::polar(1.0, inverse ? angle : -angle));
+      const std::complex<double> root = unit_root(j * k % n, n);
+      w.set_c128(j * columns + k, inverse ? root : std::conj(root));
     }
   return ops::constant(b, w);
 }
@@ -31,12 +29,16 @@ std::int64_t factor_of(std::int64_t n) {
   return n;
 }
 
-// x [rows, n], complex.
+// x [rows, n], complex; the inverse lacks its 1 / n.
 Value transform(Value x, bool inverse) {
   Builder& b = *x.builder;
   const Dim rows = x.shape()[0];
   const std::int64_t n = x.shape()[1].constant(), p = factor_of(n), m = n / p;
   const DType t = x.dtype();
+  if (p == n && n > largest_dense_factor) {
+    const ops::FftAttrs forward{ops::FftKind::forward, n};
+    return inverse ? ops::conj(ops::fft(ops::conj(x), forward)) : ops::fft(x, forward);
+  }
   if (p == n) return ops::matmul(x, roots(b, t, n, n, n, inverse));
   // Element j = j1 m + j2 of the input meets k = k1 + p k2 of the output.
   const Value columns = ops::transpose(ops::reshape(x, {rows, p, m}), {0, 2, 1});  // [rows, j2, j1]

@@ -12,11 +12,13 @@ Values ragged_dot_by_reduction_apply(Builder& b, const Instance& i, const Graph&
   const auto& a = n.attrs.as<ops::RaggedDotAttrs>();
   const DType t = in[0].dtype(), sum_type = a.accumulate == DType::boolean ? default_accumulator(t) : a.accumulate;
   const Value lhs = ops::convert(in[0], sum_type), rhs = ops::convert(in[1], sum_type),
-              sizes = ops::convert(in[2], DType::i64);
+              given = ops::convert(in[2], DType::i64);
   const auto& result = std::get<TensorType>(i.results[0]);
-  if (sizes.shape()[0] == Dim(0))
+  if (given.shape()[0] == Dim(0))
     return {ops::full(b, result.dtype, result.shape, 0)};  // No group, so no row belongs to one.
-  const Dim rows = lhs.shape()[0], groups = sizes.shape()[0], k = lhs.shape()[1];
+  const Dim rows = lhs.shape()[0], groups = given.shape()[0], k = lhs.shape()[1];
+  // A negative size counts as 0. None needs to be more than all rows, so that no sum overflows.
+  const Value sizes = ops::clamp(ops::scalar(b, DType::i64, 0), given, ops::dim_size(b, rows));
   const Value ends = ops::cumsum(sizes, 0), starts = ops::sub(ends, sizes);
   const Shape pair{rows, groups};
   const Value row = ops::iota(b, DType::i64, pair, 0);

@@ -12,16 +12,16 @@ namespace {
 
 using ops::Direction;
 
-// What compare does not take, in a type that holds all of its numbers.
+/// The same number in a type that numbers are compared in; those without one are half a byte or a byte large.
 Value comparable(Value x) {
-  return x.dtype() == DType::i4       ? ops::convert(x, DType::i8)
-         : float8.contains(x.dtype()) ? ops::convert(x, DType::f32)
-                                      : x;
+  if (float8.contains(x.dtype())) return ops::convert(x, DType::f32);
+  return x.dtype() == DType::i4 ? ops::convert(x, DType::i8) : x;
 }
 
 // Whether x comes before y by key: NaN after all numbers in either direction; `equal` gets where neither does.
 Value before(Value x, Value y, bool descending, Value& equal) {
-  x = comparable(x), y = comparable(y);
+  x = comparable(x);
+  y = comparable(y);
   const Direction d = descending ? Direction::gt : Direction::lt;
   Value first = ops::compare(x, y, d), second = ops::compare(y, x, d);
   if (is_floating(x.dtype())) {

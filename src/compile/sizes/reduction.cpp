@@ -43,11 +43,14 @@ Values bound_dot_general(const SizedNode& n) {
   return n.emit(Values{n.masked(0, a.lhs_contract, 0), n.masked(1, a.rhs_contract, 0)});
 }
 
-// Rows after the last group count nowhere, and so do groups in padding once they are empty.
+// Rows after the last group count nowhere, and so do groups in padding once they are empty. Sizes may add up to more
+// than the rows: then padding would be summed.
 Values bound_ragged_dot(const SizedNode& n) {
   const bool rows = n.as<ops::RaggedDotAttrs>().mode == ops::Ragged::rows;
   if (rows && (n.varies(0, 1) || n.varies(1, 1))) throw SizeRefusal{"the contracted dimension varies"};
-  return n.emit(Values{n.in[0], n.in[1], n.masked(2, {0}, 0)});
+  const Value sizes = n.masked(2, {0}, 0);
+  return rows ? n.emit(Values{n.in[0], n.in[1], sizes})
+              : n.emit(Values{n.masked(0, {0}, 0), n.masked(1, {0}, 0), sizes});
 }
 
 Values bound_conv(const SizedNode& n) {

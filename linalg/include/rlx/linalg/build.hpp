@@ -18,8 +18,9 @@ struct Lu {
 /// [..., m, k] and [..., k, n] -> [..., m, n]: the product of the last two dimensions.
 RLX_API Value matmul(Value a, Value b);
 /// [n, n] -> factors [n, n] and rows [n], with partial pivoting; a singular matrix leaves a zero on U's diagonal.
+/// An entry that is not finite: NumericalError.
 RLX_API Lu lu(Value a);
-/// x, like b, of op(A) x = b. A zero on U's diagonal: NumericalError from LAPACK, else infinities or NaN.
+/// x, like b, of op(A) x = b. A zero on U's diagonal, a factor that is not finite: NumericalError.
 RLX_API Value lu_solve(const Lu& f, Value b, Transpose mode = Transpose::none);
 /// [n, n] -> the lower L of A = L L^H, from A's lower triangle. Not positive definite: as in lu_solve.
 RLX_API Value cholesky(Value a);

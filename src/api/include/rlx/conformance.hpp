@@ -45,9 +45,11 @@ struct Progress {
 };
 
 struct Options {
-  std::string device{};      ///< As runtime::open_device takes it.
-  std::string filter{};      ///< Operators whose name contains it; only the one of that name, where there is one.
-  bool full = false;         ///< Also what takes long: batching along every operand, more directions of each gradient.
+  std::string device{};  ///< As runtime::open_device takes it.
+  std::string filter{};  ///< Operators whose name contains it; only the one of that name, where there is one.
+  /// Also what takes long: batching along every operand, more directions of each gradient, element types of samples
+  /// that differ in flags alone.
+  bool full = false;
   CompileOptions compile{};  ///< Policies of the default path.
   std::function<void(const Progress&)> progress{};
 };

@@ -73,6 +73,10 @@ class Here {
   std::source_location at_;
 };
 
+/// The last argument of a function over tensors, in its declaration. (So none of them is passed by its address; wrap it
+/// in a lambda.)
+#define RLX_HERE ::rlx::Here here = std::source_location::current()
+
 /// What errors say of who builds: the name of the function over tensors, and where it was called.
 struct Caller {
   std::string_view function{};

@@ -3,5 +3,8 @@
 #pragma once
 #include <rlx/control_flow.hpp>
 #include <rlx/jit.hpp>
+#include <rlx/scan.hpp>
 #include <rlx/tensor.hpp>
+#include <rlx/tensor_index.hpp>
+#include <rlx/tensor_signal.hpp>
 #include <rlx/transforms.hpp>

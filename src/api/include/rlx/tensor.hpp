@@ -145,9 +145,6 @@ class Operand {
 };
 }  // namespace detail
 
-// Of every function below: see Here. (So none of them is passed by its address; wrap it in a lambda.)
-#define RLX_HERE Here here = std::source_location::current()
-
 // --- Making tensors.
 RLX_API Tensor full(Extents shape, double value, DType t = DType::f64, RLX_HERE);
 inline Tensor zeros(Extents shape, DType t = DType::f64, RLX_HERE) { return full(std::move(shape), 0, t, here); }
@@ -248,15 +245,17 @@ RLX_API Tensor transpose(const Tensor& x, RLX_HERE);                 ///< The la
 RLX_API Tensor transpose(const Tensor& x, Axes permutation, RLX_HERE);
 RLX_API Tensor slice(const Tensor& x, Extents start, Extents limit, Extents stride = {}, RLX_HERE);
 RLX_API Tensor slice_axis(const Tensor& x, int axis, std::int64_t start, std::int64_t limit, RLX_HERE);
-RLX_API Tensor pad(const Tensor& x, const Tensor& with, Extents low, Extents high, RLX_HERE);
+/// `low` elements before and `high` after in each dimension (negative ones cut), `interior` between neighbours.
+RLX_API Tensor pad(const Tensor& x, const Tensor& with, Extents low, Extents high, Extents interior = {}, RLX_HERE);
 RLX_API Tensor concat(const Tensors& xs, int axis = 0, RLX_HERE);
 RLX_API Tensor stack(const Tensors& xs, int axis = 0, RLX_HERE);  ///< Along a new dimension.
-RLX_API Tensor reverse(const Tensor& x, Axes axes, RLX_HERE);
+RLX_API Tensor reverse(const Tensor& x, Axes axes, RLX_HERE);     ///< NumPy's and PyTorch's flip.
 /// x[start...] of these sizes, and x with `update` there; starts are integer scalars and are clamped.
 RLX_API Tensor dynamic_slice(const Tensor& x, const Tensors& start, Extents sizes, RLX_HERE);
 RLX_API Tensor dynamic_update_slice(const Tensor& x, const Tensor& update, const Tensors& start, RLX_HERE);
 
-// --- Reductions over `axes`, or over all; `keep` leaves them in place with size 1.
+// --- Reductions over `axes`, or over all; `keep` leaves them in place with size 1. Results have x's dtype: sums of
+// f16, bf16 and fp8 (prefixes of cumsum too) are formed in f32 and rounded once, sums of integers wrap.
 #define RLX_TENSOR_REDUCE(f)                   \
   RLX_API Tensor f(const Tensor& x, RLX_HERE); \
   RLX_API Tensor f(const Tensor& x, Axes axes, bool keep = false, RLX_HERE)
@@ -278,7 +277,7 @@ RLX_API Tensor log_softmax(const Tensor& x, int axis = -1, RLX_HERE);
 RLX_API Tensor norm(const Tensor& x, RLX_HERE);           ///< Square root of the sum of squared magnitudes.
 RLX_API Tensor stop_gradient(const Tensor& x, RLX_HERE);  ///< x, which derivatives hold fixed.
 
-// --- Access by index, order.
+// --- Access by index, order; see also rlx/tensor_index.hpp.
 RLX_API Tensor take(const Tensor& x, const Tensor& indices, int axis = 0, RLX_HERE);
 RLX_API Tensor index_add(const Tensor& x, const Tensor& indices, const Tensor& updates, RLX_HERE);
 RLX_API Tensor sort(const Tensor& x, int axis = -1, RLX_HERE);
@@ -305,10 +304,12 @@ RLX_API Tensor matmul(const Tensor& x, const Tensor& y, RLX_HERE);
 RLX_API Tensor dot(const Tensor& x, const Tensor& y, RLX_HERE);
 
 // --- Random numbers: pure functions of a key and a counter (distinct counters give independent numbers).
-RLX_API Tensor random_key(std::uint64_t seed);
+RLX_API Tensor random_key(std::uint64_t seed);  ///< u32 [2]
+/// u32: Philox 4x32-10, four words a counter.
+RLX_API Tensor random_bits(const Tensor& key, const Tensor& counter, Extents shape, RLX_HERE);
+/// In [0, 1), f32 or f64.
 RLX_API Tensor random_uniform(const Tensor& key, const Tensor& counter, Extents shape, DType t = DType::f64, RLX_HERE);
+/// Mean 0, variance 1, f32 or f64.
 RLX_API Tensor random_normal(const Tensor& key, const Tensor& counter, Extents shape, DType t = DType::f64, RLX_HERE);
-
-#undef RLX_HERE
 
 }  // namespace rlx

@@ -147,25 +147,47 @@ struct AxesAttrs {
   static constexpr auto fields = std::tuple{Field{"axes", &AxesAttrs::axes, "dimensions, ascending, without repeats"}};
 };
 
-/// reduce(operands..., identities...) (combine(a..., b...)): all operands are reduced together.
-/// Partial results have the operands' types, as the region says: to accumulate f16 in f32, convert before and after, as
-/// the builder's reduce_sum does (and cumsum around associative_scan).
+/// What `accumulate` and `result` of reduce and associative_scan say of operand `i`: `otherwise` where they are empty,
+/// too short (which constraints refuse) or bool.
+inline DType listed_type(const std::vector<DType>& types, std::size_t i, DType otherwise) {
+  return i < types.size() && types[i] != DType::boolean ? types[i] : otherwise;
+}
+
+/// reduce(operands..., identities...) (combine(a..., b...)): all operands are reduced together. Elements and identities
+/// are converted to the types of `accumulate`, in which the region combines them, and what comes out is converted once
+/// to the types of `result`. As those of dot_general they are, unless named, default_accumulator of the operands' types
+/// and the operands' types, and as there integers wrap into a narrow result.
 struct ReduceAttrs {
   std::vector<int> axes{};
+  std::vector<DType> accumulate{}, result{};
   bool operator==(const ReduceAttrs&) const = default;
   static constexpr auto fields =
-      std::tuple{Field{"axes", &ReduceAttrs::axes, "reduced dimensions, ascending, without repeats"}};
+      std::tuple{Field{"axes", &ReduceAttrs::axes, "reduced dimensions, ascending, without repeats"},
+                 Field{"accumulate", &ReduceAttrs::accumulate,
+                       "types of partial results and of the region's arguments, one for each of xs; empty or bool: f32 "
+                       "for f16, bf16 and fp8, i32 for i8 and i4, else the operand's"},
+                 Field{"result", &ReduceAttrs::result,
+                       "types of the results, one for each of xs; empty or bool: the operand's, into which integers "
+                       "wrap"}};
 };
 
-/// associative_scan: inclusive prefix combination along `axis`.
+/// associative_scan: inclusive prefix combination along `axis`; `accumulate` and `result` as those of reduce: the
+/// prefix is carried in the former, each result rounded from it.
 struct AssociativeScanAttrs {
   int axis = 0;
   bool reverse = false, exclusive = false;
+  std::vector<DType> accumulate{}, result{};
   bool operator==(const AssociativeScanAttrs&) const = default;
   static constexpr auto fields = std::tuple{
       Field{"axis", &AssociativeScanAttrs::axis, "dimension"},
       Field{"reverse", &AssociativeScanAttrs::reverse, "from the end"},
-      Field{"exclusive", &AssociativeScanAttrs::exclusive, "without the element itself; starts with the identity"}};
+      Field{"exclusive", &AssociativeScanAttrs::exclusive, "without the element itself; starts with the identity"},
+      Field{
+          "accumulate", &AssociativeScanAttrs::accumulate,
+          "types in which prefixes are carried and combined, one for each of xs; empty or bool: f32 for f16, bf16 and "
+          "fp8, i32 for i8 and i4, else the operand's"},
+      Field{"result", &AssociativeScanAttrs::result,
+            "types of the results, one for each of xs; empty or bool: the operand's, into which integers wrap"}};
 };
 
 enum class Extremum { min, max };

@@ -100,9 +100,11 @@ RLX_API Value reverse(Value x, std::vector<int> axes);
 RLX_API Value insert_axis(Value x, int axis, Dim size);  ///< Broadcasts along a new dimension.
 
 // --- Reductions. `keep` leaves the reduced dimensions in place with size 1; no axes: x itself. Sums and products of
-// f16, bf16 and fp8 are formed in f32 and rounded once; integers wrap in their own type.
+// f16, bf16 and fp8 are formed in f32 and rounded once, to `result` (bool: x's type); integers wrap in it.
+/// The region combines values of the types of `attrs.accumulate`.
+RLX_API Values reduce(ValuesIn xs, ValuesIn identities, ReduceAttrs attrs, const RegionBody& combine);
 RLX_API Values reduce(ValuesIn xs, ValuesIn identities, std::vector<int> axes, const RegionBody& combine);
-RLX_API Value reduce_sum(Value x, std::vector<int> axes, bool keep = false);
+RLX_API Value reduce_sum(Value x, std::vector<int> axes, bool keep = false, DType result = DType::boolean);
 RLX_API Value reduce_prod(Value x, std::vector<int> axes, bool keep = false);
 RLX_API Value reduce_max(Value x, std::vector<int> axes, bool keep = false);
 RLX_API Value reduce_min(Value x, std::vector<int> axes, bool keep = false);
