@@ -42,15 +42,17 @@ class Refusals final : public runtime::CheckRecord {
 
 /// Of one launch: threads report in any order, the lowest point counts.
 struct LaunchCheck : emit_llvm::CheckState {
-  LaunchCheck() {
-    fail = [](emit_llvm::CheckState* state, const char* what, std::int64_t index, std::int64_t point) {
+  explicit LaunchCheck(const emit_llvm::KernelInfo& k) : kernel(k) {
+    fail = [](emit_llvm::CheckState* state, std::int64_t check, std::int64_t index, std::int64_t point) {
       auto& self = *static_cast<LaunchCheck*>(state);
       const std::lock_guard lock(self.mutex);
       if (!self.report.what.empty() && self.point <= point) return;
-      self.report = {what && *what ? what : "index", index};
+      const std::string& what = self.kernel.checks.at(static_cast<std::size_t>(check));
+      self.report = {what.empty() ? "index" : what, index};
       self.point = point;
     };
   }
+  const emit_llvm::KernelInfo& kernel;
   std::mutex mutex;
   CheckReport report;
   std::int64_t point = 0;
@@ -89,7 +91,7 @@ class CpuModule final : public runtime::Module {
   void launch(std::size_t index, std::span<const KernelBuffer> buffers, runtime::CheckRecord* checks) const override {
     const emit_llvm::KernelInfo& k = kernels_.at(index);
     const Addresses addresses(buffers);
-    LaunchCheck check;
+    LaunchCheck check(k);
     struct Launch {
       emit_llvm::KernelFunction function;
       void* const* buffers;
@@ -131,7 +133,7 @@ class CpuModule final : public runtime::Module {
   }
   /// On this thread; for kernels that check nothing.
   void run(std::size_t index, const Addresses& addresses, std::int64_t begin, std::int64_t end) const {
-    LaunchCheck check;
+    LaunchCheck check(kernels_.at(index));
     function(index)(addresses.data(), begin, end, &check, kernels_.at(index).sizes.data());
   }
   emit_llvm::KernelFunction function(std::size_t index) const {

@@ -108,7 +108,7 @@ void Kernel::if_then(const Node& n) {
     define(n.results[k], merge(predicate.re, results[0][k], results[1][k]));
 }
 
-void Kernel::check(const Node& n) {
+void Kernel::check(NodeId id, const Node& n) {
   Val condition = value(n.operands[0]);
   const Val at = value(n.operands[1]);
   const bool scalar = is_scalar(condition);
@@ -129,11 +129,10 @@ void Kernel::check(const Node& n) {
   }
   const V offending = is_scalar(at) ? at.re : ir_.lane(wide(at), lane);
   const V point = point_ + resize_unsigned(lane, ir_.i64);
-  LLVMTypeRef parameters[] = {ir_.ptr, ir_.ptr, ir_.i64, ir_.i64};
+  LLVMTypeRef parameters[] = {ir_.ptr, ir_.i64, ir_.i64, ir_.i64};
   const LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(ir_.c), parameters, 4, 0);
   const V fail = ir_.wrap(LLVMBuildLoad2(ir_.b, ir_.ptr, check_.v, ""));
-  const V what = ir_.wrap(LLVMBuildGlobalStringPtr(ir_.b, n.attrs.as<lir::CheckAttrs>().what.c_str(), "what"));
-  const V arguments[] = {check_, what, offending, point};
+  const V arguments[] = {check_, ir_.integer(ir_.i64, checks_of_body_.at(id)), offending, point};
   ir_.call(type, fail.v, arguments);
   ir_.jump(done);
   ir_.at(done);

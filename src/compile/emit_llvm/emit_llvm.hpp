@@ -38,10 +38,10 @@ struct Machine {
 Isa best_host_isa();
 Machine host_machine(Isa isa);
 
-/// Receives refused indices of lir.check. `fail` may be called from several threads at once; `what` is valid only
-/// during the call; `point` orders the refusals of one launch, the first being the one to report.
+/// Receives refused indices of lir.check. `fail` may be called from several threads at once; `check` is a place in
+/// KernelInfo::checks; `point` orders the refusals of one launch, the first being the one to report.
 struct CheckState {
-  void (*fail)(CheckState*, const char* what, std::int64_t index, std::int64_t point) = nullptr;
+  void (*fail)(CheckState*, std::int64_t check, std::int64_t index, std::int64_t point) = nullptr;
 };
 
 /// `sizes`: KernelInfo::sizes of the program that is run.
@@ -57,6 +57,7 @@ struct KernelInfo {
                           ///< in order; else 0.
   std::int64_t last = 1;  ///< Extent of the last dimension.
   std::vector<std::int64_t> sizes{};  ///< What launches hand to the function: the numbers that are not in its code.
+  std::vector<std::string> checks{};  ///< What its checks say, which is not in its code either.
 };
 
 /// The kernels of `lir` in the order of their nodes, as emit_object makes them. Cheap: no code is made.

@@ -82,6 +82,8 @@ void Kernel::emit() {
   }
   std::size_t next = first_size_of_body;
   for (NodeId size : lir::sizes(g_, n)) sizes_of_body_[size] = sizes_[next++];
+  std::int64_t place = 0;
+  for (NodeId check : lir::checks(g_, n)) checks_of_body_[check] = place++;
   ir_.loop(parameter(1), parameter(2), 1, [&](V at) { unit(at, body); });
   LLVMBuildRetVoid(ir_.b);
 }
@@ -227,7 +229,7 @@ void Kernel::node(NodeId id, const Node& n) {
   if (op == "lir.for") return for_loop(id, n);
   if (op == "lir.reduce") return reduce(id, n);
   if (op == "lir.if_then") return if_then(n);
-  if (op == "lir.check") return check(n);
+  if (op == "lir.check") return check(id, n);
   if (op == "lir.size") {
     Val x = index(sizes_of_body_.at(id));
     x.non_negative = true;

@@ -100,7 +100,7 @@ class Kernel {
   void if_then(const Node& n);
   bool is_cheap(RegionId r, double& cost) const;
   Val merge(V condition, const Val& yes, const Val& no) const;
-  void check(const Node& n);
+  void check(NodeId id, const Node& n);
   Val phi_like(const Val& x);
 
   // --- linear i64 arithmetic; false if the operands are not of that kind.
@@ -121,7 +121,8 @@ class Kernel {
   V check_, point_;                              ///< CheckState*; flattened position, for the order of refusals.
   std::vector<V> sizes_;                         ///< KernelPlan::sizes, as this launch has them.
   std::unordered_map<NodeId, V> sizes_of_body_;  ///< Of the lir.size nodes.
-  std::vector<LLVMValueRef> scopes_, others_;    ///< Metadata of accesses to each buffer.
+  std::unordered_map<NodeId, std::int64_t> checks_of_body_;  ///< Places of the lir.check nodes.
+  std::vector<LLVMValueRef> scopes_, others_;                ///< Metadata of accesses to each buffer.
 };
 
 /// What `phi` is where control comes from that block.

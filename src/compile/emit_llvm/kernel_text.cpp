@@ -36,7 +36,7 @@ class TextOfKernel {
     for (ValueId v : n.results) value(v);
     text += n.op->name();
     if (const auto it = plan_.loop_lanes.find(id); it != plan_.loop_lanes.end()) text += std::to_string(it->second);
-    if (!attrs.get_if<lir::SizeAttrs>()) attrs.print(text);
+    if (!attrs.get_if<lir::SizeAttrs>() && !attrs.get_if<lir::CheckAttrs>()) attrs.print(text);
     text += '(';
     for (ValueId v : n.operands) value(v);
     text += ')';

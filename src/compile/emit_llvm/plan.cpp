@@ -215,8 +215,11 @@ std::vector<KernelInfo> plan(const Graph& lir, const Machine& machine) {
   std::vector<KernelInfo> all;
   for (NodeId id : lir::kernels(lir)) {
     const KernelPlan p = plan_kernel(lir, id, machine);
-    all.push_back(
-        {p.attrs->name, p.units, p.grain, p.lanes, p.tile > 1 || !p.blocks ? 0 : p.units / p.blocks, p.last, p.sizes});
+    KernelInfo k{p.attrs->name, p.units, p.grain, p.lanes, 0, p.last, p.sizes, {}};
+    if (p.tile == 1 && p.blocks) k.rows = p.units / p.blocks;
+    for (NodeId check : lir::checks(lir, lir.node(id)))
+      k.checks.push_back(lir.node(check).attrs.as<lir::CheckAttrs>().what);
+    all.push_back(std::move(k));
   }
   return all;
 }

@@ -18,17 +18,24 @@ std::vector<NodeId> kernels(const Graph& program) {
   return out;
 }
 
-static void collect_sizes(const Graph& g, const Node& n, std::vector<NodeId>& out) {
+template <class Attrs>
+static void collect(const Graph& g, const Node& n, std::vector<NodeId>& out) {
   for (RegionId r : n.regions)
     for (NodeId id : g.region(r).nodes) {
-      if (g.node(id).attrs.get_if<SizeAttrs>()) out.push_back(id);
-      collect_sizes(g, g.node(id), out);
+      if (g.node(id).attrs.get_if<Attrs>()) out.push_back(id);
+      collect<Attrs>(g, g.node(id), out);
     }
 }
 
 std::vector<NodeId> sizes(const Graph& program, const Node& kernel) {
   std::vector<NodeId> out;
-  collect_sizes(program, kernel, out);
+  collect<SizeAttrs>(program, kernel, out);
+  return out;
+}
+
+std::vector<NodeId> checks(const Graph& program, const Node& kernel) {
+  std::vector<NodeId> out;
+  collect<CheckAttrs>(program, kernel, out);
   return out;
 }
 

@@ -18,7 +18,7 @@ Value segment_reduce_element(Elements& e, const Node& n, const Coordinates& c) {
       const Value low = ops::compare(offset, e.index().number(0), ops::Direction::ge),
                   high = ops::compare(offset, e.index().number(entries), ops::Direction::le);
       b.emit("lir.check", {b.emit1("and", {low, high}), offset},
-             lir::CheckAttrs{index_check("segment offset", n, entries)});
+             lir::CheckAttrs{index_check("segment offset", n, entries.value)});
     }
     return e.index().clamped(offset, entries + 1);
   };

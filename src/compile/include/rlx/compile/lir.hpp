@@ -174,6 +174,8 @@ struct CheckAttrs {
 RLX_API std::vector<NodeId> kernels(const Graph& program);
 /// The lir.size nodes of a kernel's body in the order of its text, in which launches hand their values over.
 RLX_API std::vector<NodeId> sizes(const Graph& program, const Node& kernel);
+/// Its lir.check nodes in that order: what code reports is a check's place among them.
+RLX_API std::vector<NodeId> checks(const Graph& program, const Node& kernel);
 /// Whether a step is a kernel that writes a piecewise buffer, which the call after it runs.
 RLX_API bool is_prologue(const Graph& program, const Node& step);
 
