@@ -166,6 +166,14 @@ Value check_within(Value x, Value limit, CheckWithinAttrs attrs) {
 }
 Value take(Value x, Value indices, int axis) {
   const int n = indices.rank();
+  // Nothing is read of an empty dimension: a slice of 1 would not fit into it.
+  if (x.tensor().dim(axis) == 0 && element_count(indices.shape()) == 0) {
+    Shape shape = x.shape();
+    const Shape inner = indices.shape();
+    const auto at = shape.begin() + axis;
+    shape.insert(shape.erase(at), inner.begin(), inner.end());
+    return zeros(*x.builder, tensor(x.dtype(), std::move(shape)));
+  }
   GatherAttrs g{
       .collapsed_slice_dims = {axis}, .start_index_map = {axis}, .index_vector_dim = n, .slice_sizes = x.shape()};
   g.slice_sizes.at(static_cast<std::size_t>(axis)) = 1;

@@ -46,6 +46,18 @@ TEST(TakeAlongAxis, ReadsOneElementForEachIndex) {
   EXPECT_EQ(take_along_axis(zeros({0, 3}), Tensor::from(Ints{}, Extents{0, 2}), 1).shape(), (Extents{0, 2}));
 }
 
+TEST(Take, ReadsNothingOfNothing) {
+  const Tensor none = Tensor::from(Ints{});
+  EXPECT_EQ(take(zeros({0, 3}), none).shape(), (Extents{0, 3}));
+  EXPECT_EQ(take(zeros({2, 0, 3}), reshape(none, {0, 4}), 1).shape(), (Extents{2, 0, 4, 3}));
+  EXPECT_EQ(take(zeros({2, 3}), none, -1).shape(), (Extents{2, 0}));
+  EXPECT_EQ(compress(zeros({0, 3}), Tensor::from(std::vector<bool>{})).shape(), (Extents{0, 3}));
+  EXPECT_EQ(vmap([](const Tensor& x, const Tensor& i) { return take(x, i); })(zeros({0, 4}), zeros({0, 2}, DType::i32))
+                .shape(),
+            (Extents{0, 2}));
+  EXPECT_THROW(take(zeros({0, 3}), Tensor::from(Ints{0})), VerifyError);
+}
+
 TEST(PutAlongAxis, WritesOneElementForEachIndex) {
   const Tensor x = zeros({2, 3}), at = Tensor::from(Ints{2, 0, 1, 1}, Extents{2, 2});
   const Tensor v = Tensor::from({1.0, 2.0, 3.0, 4.0}, Extents{2, 2});
