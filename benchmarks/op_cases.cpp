@@ -31,12 +31,6 @@ double bytes_of(const Type& t) {
   return 0;
 }
 
-/// Tensors and csr matrices of constant sizes.
-bool can_be_made(const SampleOperand& o) {
-  const auto* s = std::get_if<SparseType>(&o.type);
-  return is_constant(o.type) && (std::holds_alternative<TensorType>(o.type) || (s && s->format == SparseFormat::csr));
-}
-
 bool is_empty(const Type& t) {
   const auto* x = std::get_if<TensorType>(&t);
   return x && x->numel() == Dim(0);
@@ -211,7 +205,11 @@ std::vector<OpCase> cases_of(const Op& op, const Registry& registry, const CaseS
   std::map<std::string, OpCase> best;
   for (AnySample& s : op.samples()) {
     if (!s.breaks.empty()) continue;
-    if (!std::ranges::all_of(s.in, can_be_made)) continue;
+    // A factorization would have to be made first, and would be timed with it.
+    const auto cannot_be_given = [&](const SampleOperand& o) {
+      return std::holds_alternative<ResourceType>(o.type) || conformance::cannot_fill(o, registry);
+    };
+    if (std::ranges::any_of(s.in, cannot_be_given)) continue;
     std::optional<OpCase> first = case_as_it_is(op, std::move(s), registry);
     if (!first) continue;
     OpCase c = grown(std::move(*first), registry, size);
