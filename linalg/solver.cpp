@@ -54,6 +54,21 @@ void check_matrix(const HostSparse& a) {
   with_view(a, [](const auto& v) { check_csr("solver", v); });
 }
 
+/// All of them, whether or not the method that is chosen looks at them: which one that is depends on the matrix.
+void check_options(const SolverOptions& o) {
+  const auto refuse = [](const char* option, const std::string& value, const char* expected) {
+    throw ArgumentError("solver: options." + std::string(option) + " is " + value + ", expected " + expected);
+  };
+  if (o.refine < 0) refuse("refine", std::to_string(o.refine), "a number of steps, 0 or more");
+  if (!is_finite(o.tolerance) || o.tolerance < 0)
+    refuse("tolerance", digits(o.tolerance), "a finite number, 0 or more");
+  if (o.max_iterations < 0)
+    refuse("max_iterations", std::to_string(o.max_iterations), "a number of iterations, or 0 for the default");
+  const auto known = [](auto e) { return static_cast<std::size_t>(e) < enum_names(e).size(); };
+  if (!known(o.method)) refuse("method", std::to_string(static_cast<int>(o.method)), "a SolveMethod");
+  if (!known(o.library)) refuse("library", std::to_string(static_cast<int>(o.library)), "an LuLibrary");
+}
+
 }  // namespace
 
 template <class T, class Index>
@@ -114,6 +129,7 @@ class Solver::Impl {
     if (!options_.compile.donated.empty())
       throw ArgumentError(
           "solver: options.compile.donated names inputs to give away, but a solver keeps its matrix and the caller b");
+    check_options(options_);
     check_matrix(a);
     state_ = prepared(std::move(a), nullptr);
   }

@@ -21,13 +21,21 @@ Tensor as_dtype(const Tensor& number, DType t) {
   if (v.dtype() == DType::i64) {
     const std::int64_t i = v.get_i64(0);
     HostTensor r = HostTensor::scalar_i64(t, i);
-    // Of 64 bits any is taken: a number above those of i64 has become a negative one.
-    if (whole && bit_width(t) < 64 && r.get_i64(0) != i) refuse(std::to_string(i));
+    if (whole && r.get_i64(0) != i) refuse(std::to_string(i));
+    return r;
+  }
+  if (v.dtype() == DType::u64) {
+    const std::uint64_t u = v.get_u64(0);
+    HostTensor r(t, {});
+    r.set_u64(0, u);
+    if (whole && r.get_u64(0) != u) refuse(std::to_string(u));
     return r;
   }
   const double d = v.get_f64(0);
   HostTensor r = HostTensor::scalar(t, d);
-  if (whole && r.get_f64(0) != d) {
+  // The largest 64-bit numbers, to which larger ones saturate, round to a power of two that these types do not hold.
+  const bool beyond = (t == DType::i64 && d >= 0x1p63) || (t == DType::u64 && d >= 0x1p64);
+  if (whole && (beyond || r.get_f64(0) != d)) {
     std::string text;
     print_number(text, d);
     refuse(text);
@@ -37,12 +45,16 @@ Tensor as_dtype(const Tensor& number, DType t) {
 
 void agree(std::span<Tensor> xs) {
   const Tensor* lead = nullptr;
+  const auto width = [](const Tensor& number) {
+    const DType t = number.dtype();
+    return t == DType::boolean ? 0 : t == DType::i64 ? 1 : t == DType::u64 ? 2 : 3;
+  };
   for (const Tensor& x : xs) {
     if (!x.is_number()) {
       lead = &x;
       break;
     }
-    if (!lead || (is_floating(x.dtype()) && !is_floating(lead->dtype()))) lead = &x;
+    if (!lead || width(x) > width(*lead)) lead = &x;
   }
   const DType t = lead->dtype();
   for (Tensor& x : xs)

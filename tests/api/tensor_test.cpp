@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
+#include <limits>
 
 namespace rlx {
 namespace {
@@ -44,6 +46,42 @@ TEST(Tensor, NumbersTakeTheTypeThatTheyMeet) {
   EXPECT_EQ((i + 1.0).dtype(), DType::i32);
   EXPECT_THROW(i * 0.5, ArgumentError);
   EXPECT_EQ(where(i > 5, 1, 0.25).to_vector<double>(), (std::vector<double>{0.25, 1}));
+}
+
+// Numbers on both sides of what i64 and u64 hold: exact, or refused.
+TEST(Tensor, NumbersOf64Bits) {
+  using U = std::vector<std::uint64_t>;
+  using I = std::vector<std::int64_t>;
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max(), two63 = std::uint64_t{1} << 63;
+  const Tensor u = Tensor::from(U{5}), i = Tensor::from(I{5});
+  EXPECT_EQ((Tensor::from({0.0}) + most).to_vector<double>(), (std::vector<double>{0x1p64}));
+  EXPECT_EQ(convert(Tensor(two63), DType::f64).item(), 0x1p63);
+  EXPECT_EQ((u + two63).to_vector<std::uint64_t>(), (U{two63 + 5}));
+  EXPECT_TRUE(u < most);
+  EXPECT_EQ((Tensor(1) + Tensor(two63)).item<std::uint64_t>(), two63 + 1);
+  for (const auto& refused :
+       {std::function([&] { u + -1; }), std::function([&] { u > -1; }), std::function([&] { i < two63; }),
+        std::function([&] { i + 0x1p63; }), std::function([&] { u + 0x1p64; }), std::function([&] { i + most; })})
+    EXPECT_THROW(refused(), ArgumentError);
+  EXPECT_EQ((i + std::numeric_limits<std::int64_t>::min()).to_vector<std::int64_t>(),
+            (I{std::numeric_limits<std::int64_t>::min() + 5}));
+  EXPECT_EQ((u * 0x1p62).to_vector<std::uint64_t>(), (U{5 * (std::uint64_t{1} << 62)}));
+}
+
+TEST(Tensor, ItemsSaturate) {
+  EXPECT_EQ(Tensor(3e9).item<int>(), std::numeric_limits<int>::max());
+  EXPECT_EQ(Tensor(-3e9).item<int>(), std::numeric_limits<int>::min());
+  EXPECT_EQ(Tensor(300).item<std::uint8_t>(), 255);
+  EXPECT_EQ(Tensor(-1.0).item<std::uint8_t>(), 0);
+  EXPECT_EQ(Tensor(-1).item<std::uint64_t>(), 0u);
+  EXPECT_EQ(Tensor(std::numeric_limits<std::uint64_t>::max()).item<std::uint64_t>(),
+            std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(Tensor(std::nan("")).item<int>(), 0);
+  EXPECT_TRUE(Tensor(0.5).item<bool>());
+  EXPECT_TRUE(Tensor(std::nan("")).item<bool>());
+  EXPECT_FALSE(Tensor(-0.0).item<bool>());
+  EXPECT_TRUE(static_cast<bool>(Tensor::from({std::complex<double>(0, 1)})));
+  EXPECT_FALSE(static_cast<bool>(Tensor::from({std::complex<double>(0, -0.0)})));
 }
 
 TEST(Tensor, Elementwise) {

@@ -143,6 +143,24 @@ TEST(Solver, RefusesAndSurvives) {
   expect_throw<ArgumentError>([&] { Solver(good.view(), {.compile = {.donated = {0}}}); }, "compile.donated");
 }
 
+TEST(Solver, OptionsThatMakeNoSenseAreArgumentErrors) {
+  const auto a = grid(6);
+  using enum SolveMethod;
+  for (const SolveMethod m : {automatic, lu, cholesky, cg}) {
+    const auto refuses = [&](const SolverOptions& o, std::string_view part) {
+      expect_throw<ArgumentError>([&] { Solver(a.view(), o); }, part);
+    };
+    refuses({.method = m, .refine = -1}, "solver: options.refine is -1");
+    refuses({.method = m, .tolerance = std::nan("")}, "solver: options.tolerance is nan");
+    refuses({.method = m, .tolerance = INFINITY}, "solver: options.tolerance is inf");
+    refuses({.method = m, .tolerance = -1e-3}, "solver: options.tolerance is -0.001");
+    refuses({.method = m, .max_iterations = -1}, "solver: options.max_iterations is -1");
+  }
+  expect_throw<ArgumentError>([&] { Solver(a.view(), {.method = static_cast<SolveMethod>(9)}); }, "method is 9");
+  expect_throw<ArgumentError>([&] { Solver(a.view(), {.library = static_cast<LuLibrary>(9)}); }, "library is 9");
+  EXPECT_NO_THROW(Solver(a.view(), {.refine = 0, .tolerance = 0}));
+}
+
 TEST(Solver, CgReportsHowFarItCame) {
   const auto a = grid(30);
   const Solver solver(a.view(), {.method = SolveMethod::cg, .max_iterations = 4});

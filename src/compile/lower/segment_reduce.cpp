@@ -1,4 +1,5 @@
 // Rows of unequal length: each element is a reduction whose bounds are loaded.
+#include "compile/index_check.hpp"
 #include "compile/lower/element_rules.hpp"
 #include "compile/lower/reduction.hpp"
 
@@ -16,7 +17,8 @@ Value segment_reduce_element(Elements& e, const Node& n, const Coordinates& c) {
     if (e.checked()) {
       const Value low = ops::compare(offset, e.index().number(0), ops::Direction::ge),
                   high = ops::compare(offset, e.index().number(entries), ops::Direction::le);
-      b.emit("lir.check", {b.emit1("and", {low, high}), offset}, lir::CheckAttrs{"segment offset"});
+      b.emit("lir.check", {b.emit1("and", {low, high}), offset},
+             lir::CheckAttrs{index_check("segment offset", n, entries)});
     }
     return e.index().clamped(offset, entries + 1);
   };

@@ -4,9 +4,11 @@
 #include <rlx/handle.hpp>
 #include <rlx/ops/attributes.hpp>
 
+#include <algorithm>
 #include <complex>
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,8 +42,8 @@ class RLX_API Tensor : public Handle {
   Tensor(HostTensor t) : Handle(HostValue(std::move(t))) {}  // NOLINT: files and references give these
   /// Throws ArgumentError where it is not a tensor.
   explicit Tensor(Handle h);
-  /// A number in a formula: takes the dtype of the tensor it meets, else f64, i64 or bool. A number that an integer
-  /// tensor cannot hold is an ArgumentError, not a truncation.
+  /// A number in a formula: takes the dtype of the tensor it meets, else f64, i64 (u64 from 2^63 on) or bool. A number
+  /// that an integer tensor cannot hold is an ArgumentError, not a truncation.
   template <class T>
     requires std::is_arithmetic_v<T>
   Tensor(T v) : Tensor(number(v), Number{}) {}  // NOLINT: x + 1, where(p, x, 0)
@@ -79,16 +81,22 @@ class RLX_API Tensor : public Handle {
     const std::span<const T> s = elements(dtype_of<T>()).template as<T>();
     return {s.begin(), s.end()};
   }
-  /// The only element, converted. Throws ArgumentError when there are several.
+  /// The only element, converted. Throws ArgumentError when there are several. To integers it truncates; beyond those
+  /// of T it is the nearest limit, and NaN is 0. To bool it is whether it is not 0.
   template <class T = double>
   T item() const {
     const HostTensor& t = only();
-    if constexpr (std::is_floating_point_v<T>) return static_cast<T>(t.get_f64(0));
+    using Limits = std::numeric_limits<T>;
+    if constexpr (std::is_same_v<T, bool>) return static_cast<bool>(*this);
+    else if constexpr (std::is_floating_point_v<T>) return static_cast<T>(t.get_f64(0));
+    else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
+      return static_cast<T>(std::clamp<std::int64_t>(t.get_i64(0), Limits::min(), Limits::max()));
     else if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(std::is_signed_v<T> ? t.get_i64(0) : static_cast<std::int64_t>(t.get_u64(0)));
+      return static_cast<T>(std::min<std::uint64_t>(t.get_u64(0), Limits::max()));
     else return T(t.get_c128(0));
   }
-  explicit operator bool() const { return only().get_f64(0) != 0; }
+  /// Whether the only element is not 0, as NaN is not.
+  explicit operator bool() const { return only().get_c128(0) != 0.0; }
 
   bool is_number() const { return number_; }
 
@@ -98,8 +106,14 @@ class RLX_API Tensor : public Handle {
   template <class T>
   static HostTensor number(T v) {
     if constexpr (std::is_same_v<T, bool>) return HostTensor::scalar(DType::boolean, v);
-    else if constexpr (std::is_integral_v<T>) return HostTensor::scalar_i64(DType::i64, static_cast<std::int64_t>(v));
-    else return HostTensor::scalar(DType::f64, static_cast<double>(v));
+    else if constexpr (std::is_integral_v<T>) {
+      if (std::is_unsigned_v<T> && v > static_cast<T>(std::numeric_limits<std::int64_t>::max()) && sizeof(T) == 8) {
+        HostTensor large(DType::u64, {});
+        large.set_u64(0, static_cast<std::uint64_t>(v));
+        return large;
+      }
+      return HostTensor::scalar_i64(DType::i64, static_cast<std::int64_t>(v));
+    } else return HostTensor::scalar(DType::f64, static_cast<double>(v));
   }
   static HostTensor blank(DType t, std::size_t count, const std::optional<Extents>& shape);
   static Tensor from_bools(const std::vector<bool>& values, const std::optional<Extents>& shape);
