@@ -176,6 +176,13 @@ TEST(Recognise, AMeanByTheReciprocalOfItsCount) {
   EXPECT_NE(l.report.to_table().find("note: recognised: mean (mean_by_reciprocal) from "), std::string::npos)
       << l.report.to_table();
   EXPECT_TRUE(stays(mean(6)));
+  EXPECT_EQ(recognised(graph_of(f16({2, 8}),
+                                [](Value x) {  // The sum of f16 in f32.
+                                  const Value sum = ops::reduce_sum(x, {1}, false, DType::f32);
+                                  return ops::convert(ops::mul(sum, ops::scalar(*x.builder, DType::f32, 0.125)),
+                                                      DType::f16);
+                                })),
+            Nodes{"mean{axes = [1]}"});
 }
 
 TEST(Recognise, ManyInOneGraph) {

@@ -23,11 +23,10 @@ static std::vector<Candidate> mean_by_reciprocal_candidates(const Above& above) 
 
 static Values mean_by_reciprocal_form(Builder& b, const AnyAttrs& attrs, ValuesIn in) {
   const auto& a = attrs.as<ops::MomentAttrs>();
-  const DType t = in[0].dtype();
-  const Value x = ops::convert(in[0], default_accumulator(t));
-  const double reciprocal = 1.0 / static_cast<double>(*count_along(x.shape(), a.axes));
-  const Value sum = ops::reduce_sum(x, a.axes, a.keep);
-  return {ops::convert(ops::mul(sum, ops::full(b, x.dtype(), sum.shape(), reciprocal)), t)};
+  const DType t = in[0].dtype(), wide = default_accumulator(t);  // The sum is that of mean, in its type.
+  const double reciprocal = 1.0 / static_cast<double>(*count_along(in[0].shape(), a.axes));
+  const Value sum = ops::reduce_sum(in[0], a.axes, a.keep, wide);
+  return {ops::convert(ops::mul(sum, ops::full(b, wide, sum.shape(), reciprocal)), t)};
 }
 
 extern const Pattern mean_by_reciprocal_pattern{"mean_by_reciprocal", "mean", product_roots,
