@@ -1,5 +1,7 @@
 #include "transform/liveness.hpp"
 
+#include <rlx/ops/attributes.hpp>
+
 namespace rlx::transform {
 
 Liveness::Liveness(const Graph& g) : g_(g), values_(g.value_count()), nodes_(g.node_count()) {
@@ -28,8 +30,10 @@ void Liveness::region(RegionId r, const Mask& results) {
 void Liveness::visit(NodeId id) {
   const Node& n = g_.node(id);
   const Mask results = of(n.results);
-  // A size may be used by its name alone.
-  if (!any(results) && !has_effect(g_, n) && n.op->introduces(n.attrs).empty()) return;
+  // A size may be used by its name alone, and a check is there for what it refuses.
+  if (!any(results) && !has_effect(g_, n) && n.op->introduces(n.attrs).empty() &&
+      !n.attrs.get_if<ops::CheckWithinAttrs>())
+    return;
   nodes_[static_cast<std::size_t>(id)] = true;
   if (!prunable(n)) {
     for (ValueId v : n.operands) mark(v);

@@ -163,8 +163,11 @@ TEST(DenseSolve, RefusesASingularOrInfiniteMatrixByEveryPath) {
     if (!backend->availability().available) continue;
     const auto device = runtime::open_device(backend->name);
     if (!device->computes()) continue;
-    for (const Preference policy : {Preference::native, Preference::force_common}) check(device, policy, DType::f64);
+    check(device, Preference::native, DType::f64);
+    if (backend->name != "cpu") continue;  // Elsewhere no record is native.
+    check(device, Preference::force_common, DType::f64);
     check(device, Preference::native, DType::c64);
+    check(device, Preference::force_common, DType::c64);
   }
 }
 
