@@ -50,6 +50,16 @@ CheckReport check_scatter(const ops::ScatterAttrs& a, const HostTensor& x, const
              : first_outside("scatter index", indices, a.index_vector_dim, room, ops::dropped_index(indices.dtype()));
 }
 
+/// Offsets [segments + 1] into `rows` rows; the texts are those of lowering.
+CheckReport check_segments(const HostTensor& offsets, std::int64_t rows) {
+  if (CheckReport outside = first_outside("segment offset", offsets, offsets.rank(), {rows + 1}); !outside.what.empty())
+    return outside;
+  for (std::int64_t i = 1; i < offsets.numel(); ++i)
+    if (const std::int64_t end = offsets.get_i64(i); end < offsets.get_i64(i - 1))
+      return {"segment offset, which may not be less than the one before,", end};
+  return {};
+}
+
 bool empty(const Type& t) { return std::get<TensorType>(t).numel().constant() == 0; }
 
 }  // namespace
@@ -62,8 +72,7 @@ CheckReport check_indices(const Node& n, std::span<const HostValue> in, std::spa
   if (const auto* a = n.attrs.get_if<ops::ScatterAttrs>())
     return tensor(2).numel() == 0 ? CheckReport{} : check_scatter(*a, tensor(0), tensor(1), tensor(2));
   if (n.attrs.get_if<ops::SegmentReduceAttrs>())
-    return empty(results[0]) ? CheckReport{}
-                             : first_outside("segment offset", tensor(1), tensor(1).rank(), {tensor(0).shape()[0] + 1});
+    return empty(results[0]) ? CheckReport{} : check_segments(tensor(1), tensor(0).shape()[0]);
   return {};
 }
 
