@@ -205,8 +205,11 @@ std::vector<OpCase> cases_of(const Op& op, const Registry& registry, const CaseS
   std::map<std::string, OpCase> best;
   for (AnySample& s : op.samples()) {
     if (!s.breaks.empty()) continue;
-    if (std::ranges::any_of(s.in, [](const SampleOperand& o) { return conformance::cannot_fill(o).has_value(); }))
-      continue;
+    // A factorization would have to be made first, and would be timed with it.
+    const auto cannot_be_given = [&](const SampleOperand& o) {
+      return std::holds_alternative<ResourceType>(o.type) || conformance::cannot_fill(o, registry);
+    };
+    if (std::ranges::any_of(s.in, cannot_be_given)) continue;
     std::optional<OpCase> first = case_as_it_is(op, std::move(s), registry);
     if (!first) continue;
     OpCase c = grown(std::move(*first), registry, size);

@@ -49,9 +49,12 @@ Value tangent_right_side(Transpose mode, Value a_tangent, Value b_tangent, Value
 
 void refuse_where(Value flags, const std::string& op, const std::string& what) {
   Builder& b = *flags.builder;
-  const Value none = ops::scalar(b, DType::i64, 0);
-  const Value at = ops::add(ops::iota(b, DType::i64, flags.shape(), 0), ops::scalar(b, DType::i64, 1));
-  ops::check_within(ops::select(flags, at, none), none, {.what = op + ": " + what, .of = op});
+  const Value none = ops::scalar(b, DType::i64, 0), one = ops::scalar(b, DType::i64, 1);
+  const Value end = ops::add(ops::dim_size(b, flags.shape()[0]), one);
+  const Value at = ops::select(flags, ops::add(ops::iota(b, DType::i64, flags.shape(), 0), one), end);
+  const Value first = ops::reduce_min(at, {0});  // Threads look at elements in any order.
+  ops::check_within(ops::select(ops::compare(first, end, ops::Direction::lt), first, none), none,
+                    {.what = op + ": " + what, .of = op});
 }
 
 void refuse_not_finite(Value m, const std::string& op) {

@@ -177,13 +177,17 @@ static SampleOperand full_matrix(DType t, std::vector<double> elements) {
   a.literal = std::move(elements);
   return a;
 }
-SampleOperand dyadic_matrix() { return full_matrix(DType::f64, {4, 2, 2, 2}); }
+SampleOperand dyadic_matrix(bool cholesky) {
+  SampleOperand a = full_matrix(DType::f64, {4, 2, 2, 2});
+  a.differentiable = !cholesky;
+  return a;
+}
 
 std::vector<Sample<SparseSolveAttrs>> SolveRules::samples(std::string_view kind) {
   using A = SparseSolveAttrs;
   const auto of = [&](DType t) { return SampleOperand(Type(ResourceType{std::string(kind), "", t, {2, 2}})); };
   const auto right = [](TensorType t) { return SampleOperand(Type(std::move(t)), Fill::distinct, -10, 10); };
-  const SampleOperand symmetric = dyadic_matrix(), f2 = of(DType::f64);
+  const SampleOperand symmetric = dyadic_matrix(kind == "sparse_cholesky"), f2 = of(DType::f64);
   std::vector<Sample<A>> all{
       sample<A>({f2, symmetric, {f64({2}), {10, 6}}}).expects({{2, 1}, {0}, {0}}),
       sample<A>({f2, symmetric, right(f64({2, 3}))}),

@@ -18,8 +18,9 @@ namespace rlx::linalg {
 HostValues factor_reference(const std::string& op, const ReferenceCall& c, std::size_t a, bool cholesky);
 
 /// Positive definite, of powers of two, as every pivot is in any order: solutions of right sides of few bits are exact,
-/// and so are measures of their errors, which are 0.
-SampleOperand dyadic_matrix();
+/// and so are measures of their errors, which are 0. Finite differences move single entries, which leaves the Hermitian
+/// matrices, to which Cholesky is held.
+SampleOperand dyadic_matrix(bool cholesky);
 
 /// linalg.<method>(a) -> factorization and, where the matrix is operand 1, linalg.<method>_update(factorization, a) ->
 /// factorization.
@@ -41,7 +42,7 @@ struct FactorRules {
     return {ResourceType{std::string(Method::kind), "", s.sparse(matrix).dtype, s.sparse(matrix).shape}};
   }
   static std::vector<Sample<A>> samples() {
-    const SampleOperand exact = dyadic_matrix();
+    const SampleOperand exact = dyadic_matrix(Method::cholesky);
     const SparseType a{SparseFormat::csr, DType::f64, DType::i32, {4, 4}, 9};
     SparseType wide = a, single = a;
     wide.shape[1] = 5;

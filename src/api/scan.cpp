@@ -15,7 +15,7 @@ Types scalars_of(std::string_view function, const Handles& xs, const Handles& id
     throw ArgumentError(std::string(function) + ": " + std::to_string(identities.size()) + " identities for " +
                         std::to_string(xs.size()) + " tensors");
   Types out;
-  for (const Handle& x : xs) out.push_back(tensor(Tensor(x).dtype(), {}));
+  for (const Handle& x : xs) out.push_back(tensor(default_accumulator(Tensor(x).dtype()), {}));
   return out;
 }
 

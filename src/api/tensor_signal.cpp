@@ -133,30 +133,28 @@ namespace {
 Tensor cumulative(const Caller& caller, const Tensor& x, ops::Combine kind, ops::AssociativeScanAttrs a) {
   a.axis = axis_of(caller.function, x, a.axis);
   return build1(caller, {x}, [&](ValuesIn v) {
-    const DType t = v[0].dtype();
-    if (const Answer can = ops::can_combine(kind, t); can.is_no())
+    if (const Answer can = ops::can_combine(kind, v[0].dtype()); can.is_no())
       throw ArgumentError(std::string(caller.function) + ": x is " + to_string(v[0].type()) + ": " + can.why);
-    const Value wide = ops::convert(v[0], ops::partial_type(kind, t));
-    const Value neutral = ops::identity(*v[0].builder, kind, wide.dtype());
-    const Values y = ops::associative_scan({&wide, 1}, {&neutral, 1}, a,
-                                           [&](ValuesIn p) { return Values{ops::combined(kind, p[0], p[1])}; });
-    return ops::convert(y[0], t);
+    const Value neutral = ops::identity(*v[0].builder, kind, v[0].dtype());
+    return ops::associative_scan(v, {&neutral, 1}, a,
+                                 [&](ValuesIn p) { return Values{ops::combined(kind, p[0], p[1])}; })[0];
   });
 }
 
 }  // namespace
 
 Tensor cumsum(const Tensor& x, int axis, bool reverse, bool exclusive, Here here) {
-  return cumulative({"cumsum", here}, x, ops::Combine::add, {axis, reverse, exclusive});
+  return cumulative({"cumsum", here}, x, ops::Combine::add, {.axis = axis, .reverse = reverse, .exclusive = exclusive});
 }
 Tensor cumprod(const Tensor& x, int axis, bool reverse, bool exclusive, Here here) {
-  return cumulative({"cumprod", here}, x, ops::Combine::mul, {axis, reverse, exclusive});
+  return cumulative({"cumprod", here}, x, ops::Combine::mul,
+                    {.axis = axis, .reverse = reverse, .exclusive = exclusive});
 }
 Tensor cummax(const Tensor& x, int axis, bool reverse, Here here) {
-  return cumulative({"cummax", here}, x, ops::Combine::max, {axis, reverse, false});
+  return cumulative({"cummax", here}, x, ops::Combine::max, {.axis = axis, .reverse = reverse});
 }
 Tensor cummin(const Tensor& x, int axis, bool reverse, Here here) {
-  return cumulative({"cummin", here}, x, ops::Combine::min, {axis, reverse, false});
+  return cumulative({"cummin", here}, x, ops::Combine::min, {.axis = axis, .reverse = reverse});
 }
 
 }  // namespace rlx

@@ -63,8 +63,7 @@ json cache() {
     ++files;
   }
   json c{{"folder", folder.string()}, {"files", files}, {"bytes", bytes}};
-  if (fs::exists(folder, ignored) && (!fs::is_directory(folder, ignored) || ::access(folder.c_str(), W_OK) != 0))
-    c["problem"] = "the cache folder " + folder.string() + " cannot be written: compiled code is not kept";
+  if (const std::string problem = runtime::cache_folder_problem(folder); !problem.empty()) c["problem"] = problem;
   return c;
 }
 

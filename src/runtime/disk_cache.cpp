@@ -87,6 +87,23 @@ fs::path cache_folder_from_environment() {
   return {};
 }
 
+std::string cache_folder_problem(const fs::path& folder) {
+  if (folder.empty()) return {};
+  std::error_code failed, ignored;
+  std::vector<fs::path> made;
+  for (fs::path p = folder; !p.empty() && p != p.root_path() && !fs::exists(p, ignored); p = p.parent_path())
+    made.push_back(p);
+  fs::create_directories(folder, failed);
+  const fs::path probe = folder / (".tmp." + std::to_string(::getpid()) + ".probe");
+  if (!failed && !std::ofstream(probe, std::ios::binary | std::ios::trunc))
+    failed = std::error_code(errno, std::generic_category());
+  fs::remove(probe, ignored);
+  for (const fs::path& p : made) fs::remove(p, ignored);  // Where nobody put something into it meanwhile.
+  return failed ? "the cache folder " + folder.string() + " cannot be written (" + failed.message() +
+                      "): compiled code is not kept"
+                : "";
+}
+
 DiskCache::Options DiskCache::options_from_environment() {
   Options o;
   if (const char* megabytes = std::getenv("RLX_CACHE_LIMIT_MB"); megabytes && *megabytes) {
@@ -109,12 +126,18 @@ fs::path DiskCache::path_of(std::string_view key) const {
 std::optional<std::vector<std::byte>> DiskCache::get(std::string_view key) {
   if (options_.folder.empty()) return std::nullopt;
   const fs::path path = path_of(key);
+  std::error_code ignored;
+  // Opening what is no file, a pipe, might wait for ever.
+  if (const auto status = fs::status(path, ignored); fs::exists(status) && !fs::is_regular_file(status)) {
+    ++corrupt_;
+    ++misses_;
+    return std::nullopt;
+  }
   std::ifstream in(path, std::ios::binary);
   if (!in) {
     ++misses_;
     return std::nullopt;
   }
-  std::error_code ignored;
   const std::uint64_t size_on_disk = fs::file_size(path, ignored);
   Header h{};
   std::vector<std::byte> bytes;

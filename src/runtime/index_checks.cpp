@@ -1,5 +1,7 @@
 #include "runtime/index_checks.hpp"
 
+#include "compile/index_check.hpp"
+
 #include <rlx/ir/op.hpp>
 #include <rlx/ops/attributes.hpp>
 
@@ -14,7 +16,7 @@ namespace {
 bool contains(const std::vector<int>& list, int d) { return std::find(list.begin(), list.end(), d) != list.end(); }
 
 /// Component k of an index vector must lie in [0, room[k]), or be `meant`.
-CheckReport first_outside(const char* what, const HostTensor& indices, int vector_dim,
+CheckReport first_outside(const Node& n, const char* what, const HostTensor& indices, int vector_dim,
                           const std::vector<std::int64_t>& room, std::optional<std::int64_t> meant = {}) {
   std::int64_t stride = 1;  // between the components of a vector
   for (std::size_t d = static_cast<std::size_t>(vector_dim) + 1; d < indices.shape().size(); ++d)
@@ -23,19 +25,20 @@ CheckReport first_outside(const char* what, const HostTensor& indices, int vecto
   for (std::int64_t i = 0; i < indices.numel(); ++i) {
     const std::int64_t index = indices.get_i64(i);
     if (index == meant) continue;
-    if (index < 0 || index >= room[static_cast<std::size_t>(i / stride % components)]) return {what, index};
+    const std::int64_t within = room[static_cast<std::size_t>(i / stride % components)];
+    if (index < 0 || index >= within) return {compile::index_check(what, n, within - 1), index};
   }
   return {};
 }
 
-CheckReport check_gather(const ops::GatherAttrs& a, const HostTensor& x, const HostTensor& indices) {
+CheckReport check_gather(const Node& n, const ops::GatherAttrs& a, const HostTensor& x, const HostTensor& indices) {
   std::vector<std::int64_t> room;
   for (int d : a.start_index_map)
     room.push_back(x.shape()[static_cast<std::size_t>(d)] - a.slice_sizes[static_cast<std::size_t>(d)].constant() + 1);
-  return room.empty() ? CheckReport{} : first_outside("gather index", indices, a.index_vector_dim, room);
+  return room.empty() ? CheckReport{} : first_outside(n, "gather index", indices, a.index_vector_dim, room);
 }
 
-CheckReport check_scatter(const ops::ScatterAttrs& a, const HostTensor& x, const HostTensor& indices,
+CheckReport check_scatter(const Node& n, const ops::ScatterAttrs& a, const HostTensor& x, const HostTensor& indices,
                           const HostTensor& updates) {
   std::vector<std::int64_t> window(x.shape().size(), 1);
   std::size_t next = 0;
@@ -45,18 +48,19 @@ CheckReport check_scatter(const ops::ScatterAttrs& a, const HostTensor& x, const
   std::vector<std::int64_t> room;
   for (int d : a.scatter_dims_to_operand_dims)
     room.push_back(x.shape()[static_cast<std::size_t>(d)] - window[static_cast<std::size_t>(d)] + 1);
-  return room.empty()
-             ? CheckReport{}
-             : first_outside("scatter index", indices, a.index_vector_dim, room, ops::dropped_index(indices.dtype()));
+  return room.empty() ? CheckReport{}
+                      : first_outside(n, "scatter index", indices, a.index_vector_dim, room,
+                                      ops::dropped_index(indices.dtype()));
 }
 
-/// Offsets [segments + 1] into `rows` rows; the texts are those of lowering.
-CheckReport check_segments(const HostTensor& offsets, std::int64_t rows) {
-  if (CheckReport outside = first_outside("segment offset", offsets, offsets.rank(), {rows + 1}); !outside.what.empty())
+/// Offsets [segments + 1] into `rows` rows.
+CheckReport check_segments(const Node& n, const HostTensor& offsets, std::int64_t rows) {
+  if (CheckReport outside = first_outside(n, "segment offset", offsets, offsets.rank(), {rows + 1});
+      !outside.what.empty())
     return outside;
   for (std::int64_t i = 1; i < offsets.numel(); ++i)
     if (const std::int64_t end = offsets.get_i64(i); end < offsets.get_i64(i - 1))
-      return {"segment offset, which may not be less than the one before,", end};
+      return {compile::index_check("segment offset", n) + std::string(compile::ascending), end};
   return {};
 }
 
@@ -68,11 +72,11 @@ CheckReport check_indices(const Node& n, std::span<const HostValue> in, std::spa
   const auto tensor = [&](std::size_t i) -> const HostTensor& { return std::get<HostTensor>(in[i]); };
   // Where nothing is read or written no index is looked at.
   if (const auto* a = n.attrs.get_if<ops::GatherAttrs>())
-    return empty(results[0]) ? CheckReport{} : check_gather(*a, tensor(0), tensor(1));
+    return empty(results[0]) ? CheckReport{} : check_gather(n, *a, tensor(0), tensor(1));
   if (const auto* a = n.attrs.get_if<ops::ScatterAttrs>())
-    return tensor(2).numel() == 0 ? CheckReport{} : check_scatter(*a, tensor(0), tensor(1), tensor(2));
+    return tensor(2).numel() == 0 ? CheckReport{} : check_scatter(n, *a, tensor(0), tensor(1), tensor(2));
   if (n.attrs.get_if<ops::SegmentReduceAttrs>())
-    return empty(results[0]) ? CheckReport{} : check_segments(tensor(1), tensor(0).shape()[0]);
+    return empty(results[0]) ? CheckReport{} : check_segments(n, tensor(1), tensor(0).shape()[0]);
   return {};
 }
 

@@ -1,4 +1,5 @@
 // A compiled program: immutable, called by several threads at once, each call with an arena of the pool.
+#include "compile/index_check.hpp"
 #include "runtime/compiled_graph.hpp"
 #include "runtime/index_checks.hpp"
 #include "runtime/loaded_program.hpp"
@@ -30,7 +31,7 @@ std::vector<HostTensor*> arrays(HostValue& v) {
 
 void LoadedProgram::refuse(const CheckReport& c) const {
   if (const auto it = watched.find(c.what); it != watched.end()) throw size_error(it->second, c.what, c.index);
-  throw ArgumentError(c.what + " " + std::to_string(c.index) + " is out of range in program \"" + *name + "\"");
+  throw ArgumentError(compile::index_error(compile::read_index_check(c.what), c.index, *name, program.report));
 }
 
 namespace {

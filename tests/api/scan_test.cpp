@@ -51,6 +51,22 @@ TEST(AssociativeScan, RunsAlongAnAxisBothWays) {
             (Reals{5, 4, 3, 2, 1}));
 }
 
+// 2049 is no f16: a sum in steps of f16 would stand still at 2048. The combination is of wider types, and one of i8
+// sees what its tensor cannot hold.
+TEST(AssociativeScan, CombinesSmallTypesInWiderOnes) {
+  const auto plus = [](const Tensor& l, const Tensor& r) { return l + r; };
+  for (DType t : {DType::f16, DType::bf16, DType::f32}) {
+    const Tensor x = concat({full({1}, 2048, t), ones({4}, t)});
+    const Tensor y = associative_scan(plus, x, 0);
+    EXPECT_EQ(y.dtype(), t);
+    EXPECT_EQ(convert(slice_axis(y, 0, 4, 5), DType::f64).item(), t == DType::bf16 ? 2048 : 2052);
+    EXPECT_EQ(convert(cumsum(x, 0, false), DType::f64).to_vector<double>(), convert(y, DType::f64).to_vector<double>());
+    EXPECT_EQ(convert(reduce(plus, x, 0, {0}), DType::f64).item(), t == DType::bf16 ? 2048 : 2052);
+  }
+  const auto limited = [](const Tensor& l, const Tensor& r) { return minimum(l + r, 1000); };
+  EXPECT_EQ(reduce(limited, Tensor::from<std::int8_t>({100, 100, -100}), 0, {0}).item<int>(), 100);
+}
+
 TEST(Reduce, CombinesTogether) {
   // The greatest value and where it first stands.
   const Tensor x = Tensor::from({2.0, 7.0, 1.0, 7.0, 3.0, 9.0}, Extents{2, 3});

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <thread>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace rlx::testing_kernels {
@@ -101,6 +102,18 @@ TEST_F(CpuCache, DamagedEntriesAreMadeAgain) {
     expect_doubled(*again, p);
     EXPECT_EQ(again->cache().counters().hits, 1);
   }
+}
+
+TEST_F(CpuCache, APipeInTheWayIsNotWaitedFor) {
+  const Program p = doubling();
+  expect_doubled(*device(), p);
+  const fs::path entry = entries().at(0);
+  fs::remove(entry);
+  ASSERT_EQ(::mkfifo(entry.c_str(), 0600), 0);
+  auto d = device();
+  expect_doubled(*d, p);
+  EXPECT_EQ(d->cache().counters().corrupt, 1);
+  EXPECT_TRUE(fs::is_regular_file(entry));
 }
 
 TEST_F(CpuCache, FolderThatCannotBeWrittenIsDoneWithout) {

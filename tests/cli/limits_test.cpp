@@ -86,6 +86,14 @@ TEST(Limits, CacheFoldersThatCannotBeUsed) {
   EXPECT_EQ(solved(folder / "file", false), 0);
   EXPECT_EQ(solved((folder / "file") + "/below", false), 0);
   EXPECT_EQ(solved("/proc/rlx", false), 0);
+  // The doctor tries what no permission tells: root may write everywhere, and /proc takes nothing.
+  const auto problems = [&](const std::string& place) {
+    return rlx({"doctor", "--json"}, "RLX_CACHE_DIR=" + place).json()["problems"].dump();
+  };
+  for (const std::string& place : {folder / "file", (folder / "file") + "/below", std::string("/proc/rlx")})
+    EXPECT_NE(problems(place).find("the cache folder " + place + " cannot be written ("), std::string::npos) << place;
+  EXPECT_EQ(problems(folder / "new/deep").find("cache folder"), std::string::npos);
+  EXPECT_FALSE(fs::exists(folder / "new"));
   EXPECT_EQ(solved(folder / "cache"), 0);
   // Every entry damaged: made again.
   int entries = 0;

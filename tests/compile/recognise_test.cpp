@@ -1,6 +1,7 @@
 // What the recognition pass finds, what it leaves as it is, and what the report says of both.
 #include "written_out.hpp"
 
+#include <rlx/ir/evaluate.hpp>
 #include <rlx/rlx.hpp>
 
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 
 namespace rlx::written_out {
 namespace {
@@ -39,6 +41,42 @@ TEST(Recognise, EachSampleOfEachOperatorIsFoundInItsDecomposition) {
     }
   }
   EXPECT_GE(found, 35u);
+}
+
+// Whatever is found inside of what other operators decompose into computes what was there.
+TEST(Recognise, EveryDecompositionKeepsItsBits) {
+  std::size_t looked = 0;
+  std::mt19937_64 random(11);
+  for (const Op* op : registry().all())
+    for (const AnySample& s : op->samples()) {
+      const auto plain = [](const SampleOperand& o) {
+        const auto* t = std::get_if<TensorType>(&o.type);
+        return t && is_floating(t->dtype) && is_constant(o.type) && !t->quantization;
+      };
+      if (op->meaning() != Meaning::composite || !s.breaks.empty() || s.in.empty() ||
+          !op->introduces(s.attrs).empty() || !std::all_of(s.in.begin(), s.in.end(), plain))
+        continue;
+      SCOPED_TRACE(std::string(op->name()) + s.attrs.to_string());
+      std::vector<Type> types;
+      HostValues in;
+      for (const SampleOperand& o : s.in) {
+        types.push_back(o.type);
+        const auto& t = std::get<TensorType>(o.type);
+        HostTensor x(t.dtype, constant_shape(t.shape));
+        std::uniform_real_distribution<double> element(0.5, 1.5);
+        for (std::int64_t i = 0; i < x.numel(); ++i) x.set_f64(i, element(random));
+        in.emplace_back(std::move(x));
+      }
+      const Graph g = graph_of(types, [&](ValuesIn v) { return op->decompose(*v[0].builder, s.attrs, v); });
+      const Graph found = look(g).graph;
+      const HostValues before = evaluate(g, registry(), in), after = evaluate(found, registry(), in);
+      for (std::size_t i = 0; i < before.size(); ++i)
+        if (const auto* x = std::get_if<HostTensor>(&before[i])) {
+          EXPECT_TRUE(x->identical(std::get<HostTensor>(after[i])));
+        }
+      ++looked;
+    }
+  EXPECT_GE(looked, 60u);
 }
 
 TEST(Recognise, OperatorsThatAreThereAlreadyStay) {

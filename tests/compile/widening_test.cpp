@@ -91,9 +91,12 @@ TEST(Widening, StatedAccumulatorsAreNoWidening) {
 TEST(Widening, RegionsAreLookedInto) {
   const DispatchReport r = widening_report([](Builder& b) {
     const Value x = half_input(b, {8}), zero = ops::scalar(b, DType::f16, 0);
-    b.output(ops::reduce(Values{x}, Values{zero}, {0}, [](ValuesIn v) { return Values{v[0] + v[1]}; })[0], "sum");
-    b.output(ops::reduce(Values{x}, Values{zero}, {0}, [](ValuesIn v) { return Values{ops::max(v[0], v[1])}; })[0],
-             "largest");
+    const auto sum = [](ValuesIn v) { return Values{v[0] + v[1]}; };
+    const auto largest = [](ValuesIn v) { return Values{ops::max(v[0], v[1])}; };
+    const ops::ReduceAttrs narrow{.axes = {0}, .accumulate = {DType::f16}};
+    b.output(ops::reduce(Values{x}, Values{zero}, narrow, sum)[0], "narrow");
+    b.output(ops::reduce(Values{x}, Values{zero}, narrow, largest)[0], "largest");
+    b.output(ops::reduce(Values{x}, Values{zero}, {0}, sum)[0], "in_f32");  // Which is what it means.
     b.output(ops::scan(Values{zero}, Values{x}, {}, [](ValuesIn v) { return Values{ops::tanh(v[0] * v[1])}; })[0],
              "state");
   });
@@ -106,7 +109,7 @@ TEST(Widening, RegionsAreLookedInto) {
       ++in_loops;
     }
   }
-  EXPECT_EQ(reductions, (std::vector<Notes>{f16_in_f32, no_notes}));
+  EXPECT_EQ(reductions, (std::vector<Notes>{f16_in_f32, no_notes, no_notes}));
   EXPECT_EQ(in_loops, 1);
 }
 

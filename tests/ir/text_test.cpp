@@ -6,6 +6,13 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+
+#include "places.hpp"
+
 namespace rlx {
 namespace {
 
@@ -23,6 +30,19 @@ TEST(Text, SmallestGraph) {
   const Graph g;
   EXPECT_EQ(print(g), "rlx 1\ngraph main() {\n  return\n}\n");
   expect_canonical(print(g));
+}
+
+TEST(Text, TypesThatTheHeaderShowsAreTypes) {
+  std::ifstream in(places::source() / "src/ir/include/rlx/ir/text.hpp");
+  const std::string header(std::istreambuf_iterator<char>(in), {});
+  const std::regex type("(f32|csr<[^>]*>|resource<[^>]*>)\\[[^\\]]*\\](\\{[a-z]*\\})?");
+  std::set<std::string> kinds;
+  for (std::sregex_iterator i(header.begin(), header.end(), type), end; i != end; ++i) {
+    const std::string shown = i->str();
+    EXPECT_EQ(to_string(parse_type(shown)), shown);
+    kinds.insert(shown.substr(0, 3));
+  }
+  EXPECT_EQ(kinds, (std::set<std::string>{"csr", "f32", "res"}));
 }
 
 TEST(Text, PrintsWhatBuilderBuilt) {

@@ -292,6 +292,20 @@ TEST(SparseSolve, DifferentiatesEveryMode) {
     }
 }
 
+// Its derivatives are those of LU at a symmetric matrix, for which differences would have to stay symmetric.
+TEST(SparseSolve, CholeskyDifferentiatesAsLuDoes) {
+  const Csr a{Handle(HostValue(string_of_masses().a))}, da = a.with_values(some_tensor<double>({a.entries()}, 7));
+  const Tensor b = some_tensor<double>({order}, 3), db = some_tensor<double>({order}, 5),
+               w = some_tensor<double>({order}, 11);
+  const auto lu = [](const Csr& m, const Tensor& right) { return linalg::solve(m, right); };
+  const auto cholesky = [](const Csr& m, const Tensor& right) { return solve_positive_definite(m, right); };
+  const auto [one, of_one] = vjp(lu)(a, b).second(w);
+  const auto [other, of_other] = vjp(cholesky)(a, b).second(w);
+  EXPECT_LE(difference<double>(one.values(), other.values()), 1e-13);  // The condition is 20.
+  EXPECT_LE(difference<double>(of_one, of_other), 1e-13);
+  EXPECT_LE(difference<double>(jvp(lu)(a, b, da, db).second, jvp(cholesky)(a, b, da, db).second), 1e-13);
+}
+
 std::size_t rows_of(const DispatchReport& report, std::string_view op) {
   return static_cast<std::size_t>(
       std::count_if(report.rows.begin(), report.rows.end(), [&](const ReportRow& r) { return r.op == op; }));

@@ -57,7 +57,7 @@ TEST(LinalgTensor, RefusalsHaveTheCallersLine) {
 
 TEST(LinalgTensor, RowsOfAReportHaveTheCallersLine) {
   const auto f = jit([](const Csr& a, const Tensor& x) { return spmv(a, x); });
-  const unsigned line = __LINE__ - 2;
+  const unsigned line = __LINE__ - 1;
   EXPECT_EQ(f(two_by_three(), Tensor::from({1.0, 1.0, 1.0})).to_vector<double>(), (std::vector<double>{3, 3}));
   const DispatchReport report = f.report();
   ASSERT_EQ(report.rows.size(), 1u);

@@ -110,22 +110,21 @@ TEST(SplatTensor, BackgroundsRoomAndTypes) {
 TEST(SplatTensor, RefusalsHaveTheCallersLine) {
   const GaussianTensors g = gaussians(3, DType::f32);
   unsigned line = 0;
-  const auto site = [](const auto& call) {
+  const auto check = [&](const std::string& op, const auto& call) {
     try {
       call();
+      ADD_FAILURE() << op << " accepted";
     } catch (const VerifyError& e) {
-      if (const auto* l = dynamic_cast<const Located*>(&e))
-        return e.op() + " " + l->site().file + ":" + std::to_string(l->site().line);
-      return e.op() + " nowhere";
+      EXPECT_EQ(e.op(), op);
+      const auto* l = dynamic_cast<const Located*>(&e);
+      ASSERT_TRUE(l) << e.what();
+      EXPECT_EQ(l->site().file, std::source_location::current().file_name());
+      EXPECT_EQ(l->site().line, line) << op;
     }
-    return std::string("accepted");
   };
-  const auto here = [&](const std::string& op) {
-    return op + " " + std::source_location::current().file_name() + ":" + std::to_string(line);
-  };
-  EXPECT_EQ(site([&] { line = __LINE__, (void)render(g, cameras(DType::f64), {.degree = 1}); }), here("splat.render"));
-  EXPECT_EQ(site([&] { line = __LINE__, (void)ssim(zeros({16, 16, 3}), zeros({16, 16})); }), here("splat.ssim"));
-  EXPECT_EQ(site([&] { line = __LINE__, (void)knn(zeros({3, 2}), 1); }), here("splat.knn"));
+  check("splat.render", [&] { line = __LINE__, (void)render(g, cameras(DType::f64), {.degree = 1}); });
+  check("splat.ssim", [&] { line = __LINE__, (void)ssim(zeros({16, 16, 3}), zeros({16, 16})); });
+  check("splat.knn", [&] { line = __LINE__, (void)knn(zeros({3, 2}), 1); });
 }
 
 }  // namespace

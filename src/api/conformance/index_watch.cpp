@@ -1,5 +1,6 @@
 #include "api/conformance/index_watch.hpp"
 
+#include "compile/index_check.hpp"
 #include "runtime/index_checks.hpp"
 
 namespace rlx::conformance {
@@ -16,7 +17,8 @@ HostValues evaluate_made(const Graph& g, const HostValues& in, bool checked, con
   if (!checked) return evaluate(g, registry, in);
   return evaluate(g, registry, in, [](const Node& n, auto operands, auto results) {
     if (const runtime::CheckReport c = runtime::check_indices(n, operands, results); !c.what.empty())
-      throw ArgumentError(c.what + " " + std::to_string(c.index) + " is out of range, and none of the operator's is");
+      throw ArgumentError(compile::read_index_check(c.what).kind + " " + std::to_string(c.index) +
+                          " is out of range, and none of the operator's is");
   });
 }
 

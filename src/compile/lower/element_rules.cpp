@@ -1,5 +1,6 @@
 #include "compile/lower/element_rules.hpp"
 
+#include "compile/index_check.hpp"
 #include "compile/lower/positions.hpp"
 
 #include <rlx/compile/lir.hpp>
@@ -150,7 +151,8 @@ Value gather_element(Elements& e, const Node& n, const Coordinates& c) {
       Builder& b = e.builder();
       const Value low = ops::compare(start, e.index().number(0), ops::Direction::ge);
       const Value high = ops::compare(start, e.index().number(room), ops::Direction::lt);
-      b.emit("lir.check", {b.emit1("and", {low, high}), start}, lir::CheckAttrs{"gather index"});
+      b.emit("lir.check", {b.emit1("and", {low, high}), start},
+             lir::CheckAttrs{index_check("gather index", n, room.value - 1)});
     }
     from[d] = from[d] + e.index().clamped(start, room);
   }

@@ -1,6 +1,7 @@
 // scatter: a copy of the operand, then one loop in index order for each position of the update window. Positions of the
 // window run in parallel where two of them never meet in one element, which holds along dimensions that no index moves;
 // the others belong to the loop. Repeated indices combine in order, no atomics: the same bits on every device.
+#include "compile/index_check.hpp"
 #include "compile/lower/lower.hpp"
 #include "compile/lower/positions.hpp"
 #include "compile/lower/reduction.hpp"
@@ -35,6 +36,10 @@ void lower_scatter(Lowering& l, const Node& n) {
   std::vector<Role> role;
   std::vector<std::int64_t> parallel, batches, moved;
   std::size_t next_dim = 0;
+  std::vector<std::int64_t> window(shape.size(), 1);
+  for (std::size_t k = 0; k < window_to_operand.size(); ++k)
+    window[static_cast<std::size_t>(window_to_operand[k])] =
+        update_shape[static_cast<std::size_t>(a.update_window_dims[k])];
   for (std::size_t d = 0; d < update_shape.size(); ++d) {
     if (!contains(a.update_window_dims, d)) role.push_back(Role::batch), batches.push_back(update_shape[d]);
     else if (const auto to = static_cast<std::size_t>(window_to_operand[next_dim++]);
@@ -76,7 +81,8 @@ void lower_scatter(Lowering& l, const Node& n) {
         if (e.checked()) {
           const Value dropped = e.index().number(ops::dropped_index(l.mir().tensor_type(indices).dtype));
           const Value meant = ops::compare(start, dropped, ops::Direction::eq);
-          b.emit("lir.check", {b.emit1("or", {in, meant}), start}, lir::CheckAttrs{"scatter index"});
+          b.emit("lir.check", {b.emit1("or", {in, meant}), start},
+                 lir::CheckAttrs{index_check("scatter index", n, shape[d] - window[d])});
         }
         all_inside.require(in);
         to[d] = e.index().clamped(position, Extent::of(shape, d));

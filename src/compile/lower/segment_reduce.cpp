@@ -1,4 +1,5 @@
 // Rows of unequal length: each element is a reduction whose bounds are loaded.
+#include "compile/index_check.hpp"
 #include "compile/lower/element_rules.hpp"
 #include "compile/lower/reduction.hpp"
 
@@ -16,14 +17,15 @@ Value segment_reduce_element(Elements& e, const Node& n, const Coordinates& c) {
     if (e.checked()) {
       const Value low = ops::compare(offset, e.index().number(0), ops::Direction::ge),
                   high = ops::compare(offset, e.index().number(entries), ops::Direction::le);
-      b.emit("lir.check", {b.emit1("and", {low, high}), offset}, lir::CheckAttrs{"segment offset"});
+      b.emit("lir.check", {b.emit1("and", {low, high}), offset},
+             lir::CheckAttrs{index_check("segment offset", n, entries.value)});
     }
     return offset;
   };
   const Value begin = offset_at(c[0]), end = offset_at(c[0] + Index(1));
   if (e.checked())
     b.emit("lir.check", {ops::compare(begin, end, ops::Direction::le), end},
-           lir::CheckAttrs{"segment offset, which may not be less than the one before,"});
+           lir::CheckAttrs{index_check("segment offset", n) + std::string(ascending)});
   const Index lower = e.index().clamped(begin, entries + 1), upper = e.index().clamped(end, entries + 1);
   const DType t = e.mir().tensor_type(n.operands[0]).dtype, partial = summing_type(a.kind, t);
   const Value sum = emit_reduction(

@@ -8,7 +8,7 @@
 //         return %5
 //       }
 //     ) : f32[n,4], csr<f64,i32>[n,n]{nnz}
-//     %7 = linalg.lu(%4) @cpu.klu : resource<lu,,f64>[n,n] loc("model.cpp":12)
+//     %7 = linalg.lu(%4) @cpu.klu : resource<lu,f64>[n,n] loc("model.cpp":12)
 //     return %3 "y", %7 "factor"
 //   }
 //

@@ -1,0 +1,42 @@
+#include "compile/index_check.hpp"
+
+#include <charconv>
+
+namespace rlx::compile {
+
+std::string index_check(std::string_view kind, const Node& n) {
+  return std::string(kind) + "|" + std::to_string(n.origin) + "|";
+}
+std::string index_check(std::string_view kind, const Node& n, const Dim& most) {
+  const bool none = most.is_constant() && most.constant() < 0;
+  return index_check(kind, n) + (none ? "none, there is nothing to read" : "0 to " + most.to_string());
+}
+
+IndexCheck read_index_check(std::string_view text) {
+  IndexCheck c{std::string(text.substr(0, text.find('|'))), -1, {}};
+  const std::size_t row = c.kind.size() + 1, end = text.find('|', row);
+  if (end == std::string_view::npos) return c;
+  std::from_chars(text.data() + row, text.data() + end, c.row);
+  c.expected = text.substr(end + 1);
+  return c;
+}
+
+std::string index_error(const IndexCheck& c, std::int64_t index, const std::string& program,
+                        const DispatchReport& report) {
+  std::string s = c.kind + " " + std::to_string(index) + " is out of range in program \"" + program + "\"";
+  const std::string_view op = c.kind == "gather index"     ? "gather"
+                              : c.kind == "scatter index"  ? "scatter"
+                              : c.kind == "segment offset" ? "segment_reduce"
+                                                           : "";
+  if (op.empty()) return s;
+  s += c.expected.empty() ? ": refused" : ": expected " + c.expected;
+  s += std::string(" by the operand ") + (op == "segment_reduce" ? "offsets" : "indices") + " of ";
+  if (c.row < 0 || static_cast<std::size_t>(c.row) >= report.rows.size()) return s + std::string(op);
+  const ReportRow& row = report.rows[static_cast<std::size_t>(c.row)];
+  s += row.op == op ? row.value + " " + row.op : std::string(op) + " in " + row.value + " " + row.op;
+  if (!row.region.empty()) s += " of " + row.region;
+  if (!row.location.file.empty()) s += " (" + row.location.file + ":" + std::to_string(row.location.line) + ")";
+  return s;
+}
+
+}  // namespace rlx::compile
