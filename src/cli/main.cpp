@@ -4,6 +4,7 @@
 #include "json_output.hpp"
 
 #include <rlx/ir/error.hpp>
+#include <rlx/runtime/cache_folder.hpp>
 
 #include <algorithm>
 #include <csignal>
@@ -92,6 +93,8 @@ int main(int argc, char** argv) try {
   try {
     status = parse_and_run(context, argc, argv);
   } catch (const std::exception& e) { status = failed(context, e, 1); }
+  if (const std::string failure = runtime::cache_failure(); !failure.empty())
+    std::cerr << "rlx: warning: " << failure << "\n";
   // What was printed may be the only copy of a result: a full disk or a closed pipe is a failure.
   std::cout.flush();
   if (!std::cout || std::fflush(stdout) != 0 || std::ferror(stdout)) {  // ferror: of an earlier flush

@@ -6,6 +6,7 @@
 #include <rlx/ir/error.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <variant>
 
@@ -46,6 +47,18 @@ HostTensor transposed(const HostTensor& t) {
   return out;
 }
 
+/// Where an element is not finite, in the shape of the file; empty where all are.
+static std::string not_finite(const HostTensor& t) {
+  for (std::int64_t i = 0; i < t.numel(); ++i) {
+    const std::complex<double> v = t.get_c128(i);
+    if (std::isfinite(v.real()) && std::isfinite(v.imag())) continue;
+    if (t.rank() < 2) return "element " + std::to_string(i);
+    const std::int64_t width = t.numel() / t.shape()[0];
+    return "row " + std::to_string(i / width) + ", element " + std::to_string(i % width);
+  }
+  return {};
+}
+
 RightSide read_right_side(const std::string& place, const HostSparse& a) {
   const std::int64_t n = a.type.shape[0].constant();
   const HostTensor given = formats::read_tensor(place);
@@ -60,6 +73,7 @@ RightSide read_right_side(const std::string& place, const HostSparse& a) {
   if ((shape.size() != 1 && shape.size() != 2) || shape[0] != n)
     refuse("expected " + counted(n, "element") + (shape.size() == 2 ? " a column" : "") + ": the matrix has " +
            counted(n, "row"));
+  if (const std::string where = not_finite(given); !where.empty()) refuse("not finite in " + where + " (from 0)");
   if (pairs) {
     const auto v = given.as<double>();
     out.b = HostTensor(to, shape);
@@ -87,10 +101,13 @@ static void sum_rows(const HostSparse& a, HostTensor& b) {
       sums[i] += values[k];
 }
 
-HostTensor row_sums(const HostSparse& a) {
+HostTensor row_sums(const HostSparse& a, const std::string& place) {
   HostTensor b(a.type.dtype, {a.type.shape[0].constant()});
   if (a.type.dtype == DType::c128) sum_rows<std::complex<double>>(a, b);
   else sum_rows<double>(a, b);
+  if (const std::string where = not_finite(b); !where.empty())
+    throw ArgumentError("no b was given, and A*ones of " + place + " is not finite in " + where +
+                        " (from 0): give a b");
   return b;
 }
 

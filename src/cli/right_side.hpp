@@ -20,12 +20,12 @@ struct RightSide {
 /// b is [n], or [n, k]: a right side in each column; one column of a Matrix Market file, which has no vectors, is [n].
 /// A real b of a complex matrix is promoted. For complex matrices a real b with a last dimension of 2, [n, 2] or [n, k,
 /// 2], is read as (real, imaginary) pairs. ArgumentError for any other shape, and for element types that do not widen
-/// to the matrix's exactly.
+/// to the matrix's exactly, and where an element is not finite: each names the file.
 RightSide read_right_side(const std::string& place, const HostSparse& a);
 /// [n, k] of [k, n].
 HostTensor transposed(const HostTensor& t);
-/// A times ones: the row sums.
-HostTensor row_sums(const HostSparse& a);
+/// A times ones: the row sums. ArgumentError, which names the matrix's file, where one overflows.
+HostTensor row_sums(const HostSparse& a, const std::string& place);
 
 /// Writes x; as pairs, with a last dimension of 2, where x is complex and the format has no such type.
 void write_solution(const std::string& place, const HostTensor& x);

@@ -55,6 +55,22 @@ std::map<std::string, std::string> places_of(const Graph& g, const std::vector<s
   return places;
 }
 
+/// An output in the place of an input would be gone before anybody could look at both; the graph is an input as well.
+void refuse_to_replace(const std::map<std::string, std::string>& places, const std::string& graph,
+                       const std::vector<std::string>& inputs) {
+  for (const auto& [output, place] : places) {
+    const auto refuse = [&](const std::string& what, const std::string& file) {
+      if (formats::would_replace(place, file))
+        throw ArgumentError("output \"" + output + "\" would replace " + what + ", " + file + ": name another file");
+    };
+    refuse("the graph", graph);
+    for (const std::string& text : inputs) {
+      const auto [input, file] = key_value(text, "NAME=FILE");
+      refuse("input \"" + input + "\"", file);
+    }
+  }
+}
+
 nlohmann::json described(const std::string& name, const HostValue& v) {
   nlohmann::json j{{"name", name}, {"type", to_string(type_of(v))}};
   const auto* t = std::get_if<HostTensor>(&v);
@@ -72,6 +88,7 @@ int Run::run() {
   progress->stage("reading");
   const Graph g = read_graph(file);
   const auto places = places_of(g, outputs);
+  refuse_to_replace(places, file, inputs);
   Bindings bindings = symbol_bindings(g, symbols);
   const HostValues arguments = read_inputs(g, inputs, bindings);
   const Graph whole = with_symbols(g, bindings);

@@ -133,9 +133,10 @@ int Solve::run() {
   const linalg::SolverOptions o = solver_options();
   if (output) {
     formats::check_writable(*output, DType::f64, 1);  // A complex x finds its form in every format.
-    std::error_code ignored;
-    if (*output == matrix || std::filesystem::equivalent(*output, matrix, ignored))
-      throw ArgumentError("the solution would replace the matrix, " + matrix);
+    if (formats::would_replace(*output, matrix))
+      throw ArgumentError("the solution would replace the matrix, " + matrix + ": name another file");
+    if (right && formats::would_replace(*output, *right))
+      throw ArgumentError("the solution would replace the right side, " + *right + ": name another file");
   }
   const auto start = std::chrono::steady_clock::now();
   auto progress = std::make_unique<Progress>();
@@ -150,7 +151,8 @@ int Solve::run() {
   if (a.type.shape[0] != a.type.shape[1])
     throw ArgumentError(matrix + " is " + a.type.shape[0].to_string() + " x " + a.type.shape[1].to_string() +
                         ", a solve needs a square matrix");
-  const RightSide rhs = right ? read_right_side(*right, a) : RightSide{row_sums(a), {a.type.shape[0].constant()}, {}};
+  const RightSide rhs =
+      right ? read_right_side(*right, a) : RightSide{row_sums(a, matrix), {a.type.shape[0].constant()}, {}};
   r["seconds_read"] = seconds_since(start);
 
   const auto before_factor = std::chrono::steady_clock::now();

@@ -19,6 +19,8 @@ struct IndexCheck {
 RLX_API std::string index_check(std::string_view kind, const Node& n, const Dim& most);
 /// The same where the bound is not one.
 RLX_API std::string index_check(std::string_view kind, const Node& n);
+/// What is expected besides of the offsets of segments, behind the latter.
+inline constexpr std::string_view ascending = "one that is not less than the one before";
 /// Reads such a text; any other is the kind alone.
 RLX_API IndexCheck read_index_check(std::string_view text);
 

@@ -5,6 +5,7 @@
 #include <rlx/formats/tensor_file.hpp>
 #include <rlx/ir/error.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <vector>
@@ -73,10 +74,19 @@ HostTensor read_matrix(const std::string& path) {
   throw ArgumentError("'" + path + "' holds a sparse matrix, expected a dense tensor");
 }
 
-HostTensor read_safetensor(const TensorPlace& place) {
-  SafeTensors content = load_safetensors(place.path);
+std::vector<std::string> names_of(const SafeTensors& content) {
   std::vector<std::string> names;
   for (const auto& item : content.tensors) names.push_back(item.first);
+  return names;
+}
+/// Of a file that holds several tensors.
+std::vector<std::string> names_in(const TensorPlace& place) {
+  return place.kind == Kind::hdf5 ? list_hdf5(place.path) : names_of(load_safetensors(place.path));
+}
+
+HostTensor read_safetensor(const TensorPlace& place) {
+  SafeTensors content = load_safetensors(place.path);
+  const std::vector<std::string> names = names_of(content);
   const auto found = content.tensors.find(place.name ? *place.name : only_name(place, names));
   if (found == content.tensors.end())
     throw ArgumentError("'" + place.path + "' holds no tensor '" + *place.name + "'; it holds" + listed(names));
@@ -132,6 +142,24 @@ void check_writable(const std::string& text, DType dtype, int rank) {
       break;
   }
   PendingFile::check(place.path);
+}
+
+bool would_replace(const std::string& written, const std::string& read) {
+  const TensorPlace to = parse_place(written);
+  TensorPlace from{to.kind, read};
+  try {
+    from = parse_place(read);
+  } catch (const ArgumentError&) {}  // A graph, say: a path alone.
+  std::error_code absent;
+  if (!std::filesystem::equivalent(to.path, from.path, absent)) return false;
+  if (to.kind != Kind::safetensors && to.kind != Kind::hdf5) return true;
+  // HDF5 finds /x by x as well.
+  const auto plain = [](const std::string& name) {
+    return name.substr(std::min(name.find_first_not_of('/'), name.size()));
+  };
+  if (from.name) return plain(*from.name) == plain(written_name(to));
+  const std::vector<std::string> names = names_in(from);
+  return names.size() == 1 && plain(names.front()) == plain(written_name(to));
 }
 
 void write_tensor(const std::string& text, const HostTensor& tensor) {

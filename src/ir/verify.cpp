@@ -95,6 +95,16 @@ class Verifier {
     collect_symbols(g_.type(v), symbols);
     known(symbols, what + std::string(" ") + value_name(v));
   }
+  /// Of inputs alone: the entries of a result may be a bound on a size that is known when it runs.
+  void check_entries(ValueId v) const {
+    const auto* s = std::get_if<SparseType>(&g_.type(v));
+    if (!s || !s->entries.is_constant() || !is_constant(s->shape) || s->shape.size() != 2) return;
+    const std::int64_t rows = s->shape[0].constant(), columns = s->shape[1].constant(), entries = s->entries.constant();
+    std::int64_t places = 0;
+    if (__builtin_mul_overflow(rows, columns, &places) || entries <= places) return;
+    refuse("entries", "input " + value_name(v) + " is " + to_string(*s) + ", which has " + counted(places, "place") +
+                          " for " + counted(entries, "entry", "entries"));
+  }
   void check_storage(ValueId v, const char* what) const {
     const auto check = [&](DType t) {
       if (storage_.contains(t)) return;
@@ -152,6 +162,7 @@ class Verifier {
     for (std::size_t i = 0; i < here.arguments.size(); ++i) {
       define(here.arguments[i], -1, i, r);
       check_type(here.arguments[i], r == Graph::top ? "input" : "argument");
+      if (r == Graph::top) check_entries(here.arguments[i]);
     }
     std::vector<std::string> introduced;
     for (NodeId n : here.nodes) node(n, r, introduced);

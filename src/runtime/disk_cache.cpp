@@ -51,6 +51,21 @@ std::uint64_t checksum(std::string_view key, std::string_view bytes) {
   return hash(bytes, hash(key, 0xcbf29ce484222325));
 }
 
+struct LastFailure {
+  std::mutex mutex;
+  std::string text;
+};
+LastFailure& last_failure() {
+  static LastFailure* f = new LastFailure;  // outlives static objects, caches among them
+  return *f;
+}
+void note_failure(const fs::path& folder, const std::error_code& why) {
+  LastFailure& f = last_failure();
+  const std::lock_guard lock(f.mutex);
+  f.text = "the cache folder " + folder.string() + " cannot be written (" +
+           (why ? why.message() : std::string("no reason given")) + "): compiled code is not kept";
+}
+
 std::string hex(std::uint64_t x) {
   char digits[17] = {};
   for (int i = 0; i < 16; ++i) digits[i] = "0123456789abcdef"[x >> (60 - 4 * i) & 15];
@@ -58,6 +73,12 @@ std::string hex(std::uint64_t x) {
 }
 
 }  // namespace
+
+std::string cache_failure() {
+  LastFailure& f = last_failure();
+  const std::lock_guard lock(f.mutex);
+  return f.text;
+}
 
 fs::path cache_folder_from_environment() {
   if (const char* folder = std::getenv("RLX_CACHE_DIR")) return std::string_view(folder) == "off" ? "" : folder;
@@ -144,8 +165,8 @@ void DiskCache::put(std::string_view key, std::span<const std::byte> bytes) noex
   if (options_.folder.empty()) return;
   static std::atomic<std::uint64_t> serial{0};
   const FileSizeGuard guard;
-  std::error_code failed;
-  fs::create_directories(options_.folder, failed);
+  std::error_code failed, no_folder;
+  fs::create_directories(options_.folder, no_folder);
   const fs::path path = path_of(key);
   const fs::path temporary = options_.folder / (".tmp." + std::to_string(::getpid()) + "." + std::to_string(++serial));
   {
@@ -154,12 +175,14 @@ void DiskCache::put(std::string_view key, std::span<const std::byte> bytes) noex
     h.key_size = key.size();
     h.size = bytes.size();
     h.checksum = checksum(key, text_of(bytes));
+    errno = 0;
     std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
     out.write(reinterpret_cast<const char*>(&h), sizeof h);
     out.write(key.data(), static_cast<std::streamsize>(key.size()));
     out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     out.close();
     if (!out) {
+      note_failure(options_.folder, no_folder ? no_folder : std::error_code(errno, std::generic_category()));
       fs::remove(temporary, failed);
       ++not_written_;
       return;
@@ -167,6 +190,7 @@ void DiskCache::put(std::string_view key, std::span<const std::byte> bytes) noex
   }
   fs::rename(temporary, path, failed);
   if (failed) {
+    note_failure(options_.folder, failed);
     std::error_code ignored;
     fs::remove(temporary, ignored);
     ++not_written_;

@@ -53,6 +53,17 @@ CheckReport check_scatter(const Node& n, const ops::ScatterAttrs& a, const HostT
                                       ops::dropped_index(indices.dtype()));
 }
 
+/// Offsets [segments + 1] into `rows` rows.
+CheckReport check_segments(const Node& n, const HostTensor& offsets, std::int64_t rows) {
+  if (CheckReport outside = first_outside(n, "segment offset", offsets, offsets.rank(), {rows + 1});
+      !outside.what.empty())
+    return outside;
+  for (std::int64_t i = 1; i < offsets.numel(); ++i)
+    if (const std::int64_t end = offsets.get_i64(i); end < offsets.get_i64(i - 1))
+      return {compile::index_check("segment offset", n) + std::string(compile::ascending), end};
+  return {};
+}
+
 bool empty(const Type& t) { return std::get<TensorType>(t).numel().constant() == 0; }
 
 }  // namespace
@@ -65,9 +76,7 @@ CheckReport check_indices(const Node& n, std::span<const HostValue> in, std::spa
   if (const auto* a = n.attrs.get_if<ops::ScatterAttrs>())
     return tensor(2).numel() == 0 ? CheckReport{} : check_scatter(n, *a, tensor(0), tensor(1), tensor(2));
   if (n.attrs.get_if<ops::SegmentReduceAttrs>())
-    return empty(results[0])
-               ? CheckReport{}
-               : first_outside(n, "segment offset", tensor(1), tensor(1).rank(), {tensor(0).shape()[0] + 1});
+    return empty(results[0]) ? CheckReport{} : check_segments(n, tensor(1), tensor(0).shape()[0]);
   return {};
 }
 

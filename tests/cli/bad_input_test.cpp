@@ -3,6 +3,7 @@
 
 #include <rlx/formats/tensor_file.hpp>
 
+#include <cmath>
 #include <complex>
 
 namespace rlx::cli::testing {
@@ -53,6 +54,47 @@ TEST_F(BadInput, OfSolve) {
   expect_refusal({"solve", matrix, folder / "b.unknown"}, 1, "ArgumentError", "b.unknown");
   expect_refusal({"solve", matrix, "--device", "nonesuch"}, 1, "ArgumentError", "nonesuch");
   expect_refusal({"solve", (own_matrices() / "young1c.mtx").string(), "--method", "cg"}, 1, "ArgumentError", "complex");
+}
+
+TEST_F(BadInput, OfSolveNamesTheFileOfWhatIsNotFinite) {
+  const std::string two = file("two.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 1\n");
+  const auto b = [&](std::string_view name, std::vector<std::int64_t> shape, std::vector<double> v) {
+    formats::write_tensor(folder / name, HostTensor::from(DType::f64, std::move(shape), v));
+    return folder / name;
+  };
+  const double nan = std::nan("");
+  expect_refusal({"solve", two, b("nan.npy", {2}, {1, nan})}, 1, "ArgumentError",
+                 "nan.npy) is f64[2], not finite in element 1 (from 0)");
+  expect_refusal({"solve", two, b("inf.npy", {2, 2}, {1, 2, INFINITY, 3})}, 1, "ArgumentError",
+                 "inf.npy) is f64[2,2], not finite in row 1, element 0 (from 0)");
+  const std::string large = "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n2 1 1e308\n2 2 1e308\n";
+  expect_refusal({"solve", file("large.mtx", large)}, 1, "ArgumentError", "large.mtx is not finite in element 1");
+}
+
+TEST_F(BadInput, OfOutputsThatWouldReplaceAnInput) {
+  const std::string two = file("two.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 1\n");
+  const auto ones = [&](std::string_view name) {
+    formats::write_tensor(folder / name, HostTensor::from(DType::f64, {2}, std::vector<double>{1, 1}));
+    return folder / name;
+  };
+  const std::string b = ones("b.npy"), old = slurp(b);
+  expect_refusal({"solve", two, b, "-o", b}, 1, "ArgumentError", "would replace the right side");
+  expect_refusal({"solve", two, b, "-o", folder / "./b.npy"}, 1, "ArgumentError", "would replace the right side");
+  fs::create_symlink(b, folder / "link.npy");
+  expect_refusal({"solve", two, folder / "link.npy", "-o", b}, 1, "ArgumentError", "would replace the right side");
+  const std::string several = ones("several.h5:/b");
+  expect_refusal({"solve", two, several, "-o", folder / "several.h5:b"}, 1, "ArgumentError", "the right side");
+  EXPECT_EQ(rlx({"solve", two, several, "-o", folder / "several.h5:/x"}).status, 0);  // b stays beside x.
+  const std::string named = ones("n.safetensors:b");
+  expect_refusal({"solve", two, named, "-o", named}, 1, "ArgumentError", "would replace the right side");
+  EXPECT_EQ(rlx({"solve", two, named, "-o", folder / "n.safetensors:x"}).status, 0);
+  const std::string graph =
+      file("g.rlx", "rlx 1\ngraph main(%0 \"x\": f64[2]) {\n  %1 = exp(%0) : f64[2]\n  return %1 \"z\"\n}\n");
+  expect_refusal({"run", graph, "x=" + b, "-o", "z=" + b}, 1, "ArgumentError", "would replace input \"x\"");
+  expect_refusal({"run", graph, "x=" + several, "-o", "z=" + several}, 1, "ArgumentError", "would replace input");
+  fs::create_symlink(graph, folder / "graph.npy");
+  expect_refusal({"run", graph, "x=" + b, "-o", "z=" + (folder / "graph.npy")}, 1, "ArgumentError", "the graph");
+  EXPECT_EQ(slurp(b), old);
 }
 
 TEST_F(BadInput, OfDenseRequestsBeyondMemory) {

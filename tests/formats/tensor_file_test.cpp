@@ -1,5 +1,6 @@
 #include <rlx/formats/tensor_file.hpp>
 
+#include <filesystem>
 #include <vector>
 
 #include "support.hpp"
@@ -34,6 +35,32 @@ TEST(TensorFile, OthersInTheFileAreKept) {
     expect_error<ArgumentError>([&] { read_tensor(temp / file + ":"); }, "");
   }
   EXPECT_EQ(temp.files(), 2u);
+}
+
+TEST(TensorFile, WhatWouldBeReplaced) {
+  const TempFolder temp;
+  for (const char* place : {"x.npy", "one.h5:/a", "two.h5:a", "two.h5:b", "x.safetensors:a"})
+    write_tensor(temp / place, x);
+  const struct {
+    const char *written, *read;
+    bool replaced;
+  } rows[] = {{"x.npy", "x.npy", true},
+              {"./x.npy", "x.npy", true},
+              {"y.npy", "x.npy", false},
+              {"y.npy", "y.npy", false},  // not there
+              {"one.h5:a", "one.h5:/a", true},
+              {"one.h5:a", "one.h5", true},
+              {"one.h5:x", "one.h5", false},
+              {"two.h5:b", "two.h5:a", false},
+              {"two.h5:b", "two.h5:b", true},
+              {"x.safetensors:a", "x.safetensors", true},
+              {"x.safetensors", "x.safetensors:a", false}};
+  for (const auto& row : rows)
+    EXPECT_EQ(would_replace(temp / row.written, temp / row.read), row.replaced) << row.written << " " << row.read;
+  put(temp / "graph", "a text");
+  std::filesystem::create_symlink(temp / "graph", temp / "graph.npy");
+  EXPECT_TRUE(would_replace(temp / "graph.npy", temp / "graph"));
+  EXPECT_FALSE(would_replace(temp / "x.npy", temp / "graph"));
 }
 
 TEST(TensorFile, UnknownExtensions) {

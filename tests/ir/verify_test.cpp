@@ -66,6 +66,10 @@ TEST(Verify, RefusesWhatBreaksARule) {
       {"names", "3 outputs with 2 names", [](Graph& g) { g.region(Graph::top).results.push_back(0); }},
       {"symbols", "symbol n can take no value", [](Graph& g) { g.symbols["n"].divisor = 0; }},
       {"symbols", "symbol n can take no value", [](Graph& g) { g.symbols["n"] = {3, 2, 1}; }},
+      {"entries", "input %1 is csr<f64,i32>[2,2]{5}, which has 4 places for 5 entries",
+       [](Graph& g) { g.set_type(1, SparseType{SparseFormat::csr, DType::f64, DType::i32, {2, 2}, 5}); }},
+      {"entries", "which has 0 places for 1 entry",
+       [](Graph& g) { g.set_type(1, SparseType{SparseFormat::csr, DType::f64, DType::i32, {0, 0}, 1}); }},
       {"type", "%2 = toy.add: type: %2 has type f64[2], but is f32[2]  m.cpp:7",
        [](Graph& g) { g.set_type(2, f64({2})); }},
       {"type", "%7 has type f32[3]", [](Graph& g) { g.set_type(6, f32({3})); }},
@@ -102,6 +106,16 @@ TEST(Verify, RefusesWhatBreaksARule) {
   };
   for (const Broken& c : cases)
     for (Level l : {Level::hir, Level::mir, Level::lir}) expect_refusal(c, parse(good, verify_registry()), l);
+}
+
+TEST(Verify, SparseInputsMayBeFull) {
+  const auto graph = [](const std::string& type) {
+    return parse("rlx 1\ngraph main(%0 \"a\": " + type + ") symbols(n) {\n  return\n}\n", verify_registry());
+  };
+  // As many entries as places, sizes that are not known yet, and more places than 63 bits count.
+  for (const char* type : {"csr<f64,i32>[2,3]{6}", "csr<f64,i32>[0,3]{0}", "csr<f64,i32>[2,n]{9}",
+                           "csr<f64,i64>[4000000000,4000000000]{9000000000000000000}"})
+    EXPECT_NO_THROW(verify(graph(type), Level::hir)) << type;
 }
 
 TEST(Verify, BuffersBelongToLir) {

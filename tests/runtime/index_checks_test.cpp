@@ -1,6 +1,7 @@
 // What operators make of indices for themselves stays within range: checked mode has nothing to refuse.
 #include "sizes_support.hpp"
 
+#include <rlx/ir/error.hpp>
 #include <rlx/ir/text.hpp>
 #include <rlx/runtime/backends.hpp>
 #include <rlx/transform/vjp.hpp>
@@ -35,6 +36,27 @@ TEST(IndexChecks, DerivativeOfSegmentsOfASize) {
   for (const std::string& device : devices()) {
     SCOPED_TRACE(device);
     EXPECT_EQ(elements(run(back, more, device, {.checked = true})[1]), (Doubles{10, 0, 20}));
+  }
+}
+
+// By meaning such a segment is empty; whoever made the offsets wants to hear of it.
+TEST(IndexChecks, OffsetsOfSegmentsThatDecrease) {
+  const std::vector<HostTensor> in{vector_of(DType::f64, {1, 2, 3, 4}), vector_of(DType::i32, {0, 3, 1, 4})};
+  const Graph sums =
+      graph_of(in, [](ValuesIn v) { return Values{ops::segment_reduce(v[0], v[1], ops::Combine::add)}; });
+  for (const std::string& device : devices()) {
+    SCOPED_TRACE(device);
+    EXPECT_EQ(elements(run(sums, in, device, {.checked = false})[0]), (Doubles{6, 0, 9}));
+    try {
+      run(sums, in, device, {.checked = true});
+      ADD_FAILURE() << "the decreasing offset is not reported";
+    } catch (const ArgumentError& e) {
+      EXPECT_NE(std::string(e.what()).find("segment offset 1 is out of range"), std::string::npos) << e.what();
+      EXPECT_NE(
+          std::string(e.what()).find(": expected one that is not less than the one before by the operand offsets"),
+          std::string::npos)
+          << e.what();
+    }
   }
 }
 

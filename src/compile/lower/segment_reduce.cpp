@@ -12,7 +12,7 @@ Value segment_reduce_element(Elements& e, const Node& n, const Coordinates& c) {
   const Extent entries = Extent::leading(e.shape(n.operands[0])[0]);
   Builder& b = e.builder();
   // Offsets are limited to the entries there are, as gather limits its indices.
-  const auto bound = [&](const Index& i) {
+  const auto offset_at = [&](const Index& i) {
     const Value offset = ops::convert(e.at(n.operands[1], {i}), DType::i64);
     if (e.checked()) {
       const Value low = ops::compare(offset, e.index().number(0), ops::Direction::ge),
@@ -20,9 +20,13 @@ Value segment_reduce_element(Elements& e, const Node& n, const Coordinates& c) {
       b.emit("lir.check", {b.emit1("and", {low, high}), offset},
              lir::CheckAttrs{index_check("segment offset", n, entries.value)});
     }
-    return e.index().clamped(offset, entries + 1);
+    return offset;
   };
-  const Index lower = bound(c[0]), upper = bound(c[0] + Index(1));
+  const Value begin = offset_at(c[0]), end = offset_at(c[0] + Index(1));
+  if (e.checked())
+    b.emit("lir.check", {ops::compare(begin, end, ops::Direction::le), end},
+           lir::CheckAttrs{index_check("segment offset", n) + std::string(ascending)});
+  const Index lower = e.index().clamped(begin, entries + 1), upper = e.index().clamped(end, entries + 1);
   const DType t = e.mir().tensor_type(n.operands[0]).dtype, partial = summing_type(a.kind, t);
   const Value sum = emit_reduction(
       e, lower, upper, identity_of(e, a.kind, partial),

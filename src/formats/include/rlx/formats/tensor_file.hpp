@@ -22,4 +22,9 @@ RLX_API void write_tensor(const std::string& place, const HostTensor& tensor);
 /// existing file that is broken (FormatError). Leaves everything as it was.
 RLX_API void check_writable(const std::string& place, DType dtype, int rank);
 
+/// Whether write_tensor(written, ...) would replace what `read` names: the same file, however it is spelt, and in a
+/// file of several tensors the same name. `read` may be any file. Throws as read_tensor does where a file of several
+/// tensors is broken.
+RLX_API bool would_replace(const std::string& written, const std::string& read);
+
 }  // namespace rlx::formats

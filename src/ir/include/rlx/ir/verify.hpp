@@ -8,7 +8,8 @@ enum class Level : std::uint8_t { hir, mir, lir };
 
 /// Throws VerifyError naming the node (as print shows it), its location and the rule. All levels: the lists of nodes,
 /// values, regions and names agree with each other ("structure", "names", "symbols", "nesting"); values are defined
-/// before use and in scope ("scope"); what Op::check says; regions have the arguments that the operator states
+/// before use and in scope ("scope"); sparse inputs have a place for each entry ("entries"); what Op::check says;
+/// regions have the arguments that the operator states
 /// ("regions"); types equal what `infer` gives ("type", "arity", "infer"). hir: no record ("record"), no lir operator
 /// or buffer ("level"), regions use no values of outer ones ("closed"). mir: the last two, and every node is a
 /// primitive or carries a record ("record"), no value is spread over ranks ("sharding"), and elements are of a type in

@@ -7,6 +7,10 @@
 
 namespace rlx::runtime {
 
+/// Of the last entry that this process could not write to a cache: which folder, and why. Empty where all were written.
+/// The work is done all the same, and compiled again the next time.
+RLX_API std::string cache_failure();
+
 /// RLX_CACHE_DIR ("" or "off": no cache), else $XDG_CACHE_HOME/rlx, else ~/.cache/rlx. Empty: no cache.
 RLX_API std::filesystem::path cache_folder_from_environment();
 
