@@ -104,5 +104,19 @@ TEST(Simplify, IsIdempotent) {
   EXPECT_EQ(print(simplify(once, registry())), print(once));
 }
 
+// What a check refuses is seen although nothing uses what it passes on.
+TEST(Simplify, KeepsChecks) {
+  Graph g("g");
+  Builder b(g, registry());
+  const Value x = b.input(i64({3}), "x");
+  ops::check_within(x, ops::scalar(b, DType::i64, 7), {.what = "position"});
+  ops::add(x, x);  // Used by nothing, and dropped.
+  b.output(x, "y");
+  const Graph s = simplify(g, registry());
+  std::vector<std::string> names;
+  for (NodeId n : s.region(Graph::top).nodes) names.emplace_back(s.node(n).op->name());
+  EXPECT_EQ(names, (std::vector<std::string>{"constant", "check_within"}));
+}
+
 }  // namespace
 }  // namespace rlx
