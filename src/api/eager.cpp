@@ -78,7 +78,7 @@ auto told_as(const Caller& caller, const Location& at, const F& f) {
   } catch (const VerifyError&) {
     try {
       if (caller.function.empty()) throw;
-      detail::rethrow_within(caller.function, "decomposition");
+      detail::rethrow_within(caller.function, "operators");
     } catch (const VerifyError&) { detail::rethrow_at(at); }
   } catch (const ArgumentError& e) {
     if (std::string_view(e.what()).starts_with(caller.function)) throw;

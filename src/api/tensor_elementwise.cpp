@@ -99,11 +99,17 @@ Tensor full_like(const Tensor& like, double value, Here here) {
 Tensor iota(Extents shape, int axis, DType t, Here here) {
   return made({"iota", here}, [&](Builder& b) { return ops::iota(b, t, dims(shape), axis); });
 }
+static void check_count(const char* function, std::int64_t n) {
+  if (n < 0)
+    throw ArgumentError(std::string(function) + ": the count is " + std::to_string(n) + ", expected 0 or more");
+}
 Tensor arange(std::int64_t count, DType t, Here here) {
+  check_count("arange", count);
   return made({"arange", here}, [&](Builder& b) { return ops::iota(b, t, {count}, 0); });
 }
 
 Tensor identity(std::int64_t n, DType t, Here here) {
+  check_count("identity", n);
   return made({"identity", here}, [&](Builder& b) {
     const Shape s{n, n};
     return ops::convert(

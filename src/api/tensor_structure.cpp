@@ -16,6 +16,9 @@ namespace {
 Axes axes_of(std::string_view function, const Tensor& x, Axes axes) {
   for (int& a : axes) a = axis_of(function, x, a);
   std::sort(axes.begin(), axes.end());
+  if (const auto twice = std::adjacent_find(axes.begin(), axes.end()); twice != axes.end())
+    throw ArgumentError(std::string(function) + ": axis " + std::to_string(*twice) + " of " + to_string(x.type()) +
+                        " is given twice");
   return axes;
 }
 

@@ -32,7 +32,7 @@ Refusal refusal(const F& f) {
 }
 
 const std::string inner_dimensions =
-    "matmul: in its decomposition: dot_general: C5: requires paired contracting dimensions are equal (3 == 2 never "
+    "matmul: in its operators: dot_general: C5: requires paired contracting dimensions are equal (3 == 2 never "
     "holds)";
 
 TEST(Location, OfOperatorsAndFunctionsOutsideTraces) {
@@ -47,7 +47,7 @@ TEST(Location, OfOperatorsAndFunctionsOutsideTraces) {
   EXPECT_EQ(r.what, inner_dimensions + "  " + at(line));
   EXPECT_EQ(r.line, line);
   EXPECT_EQ(r.op, "matmul");
-  EXPECT_EQ(r.constraint, "in its decomposition");
+  EXPECT_EQ(r.constraint, "in its operators");
   Tensor c = a;
   r = refusal([&] { line = __LINE__, c *= b; });
   EXPECT_EQ(r.what, "mul: C1: requires all operands have one shape ([2] is not [3])  " + at(line));
@@ -93,7 +93,7 @@ TEST(Location, OfControlFlow) {
   const auto yes = [] { return Tensor(true); };
   const Refusal r = refusal([&] { line = __LINE__, (void)cond(zeros({}) < 1, one, yes); });
   EXPECT_EQ(r.op, "cond");
-  EXPECT_EQ(r.what.substr(0, 30), "cond: in its decomposition: if");
+  EXPECT_EQ(r.what.substr(0, 26), "cond: in its operators: if");
   EXPECT_EQ(r.line, line);
 }
 
@@ -129,6 +129,10 @@ TEST(Location, NowhereInALibrarysOwnFunctions) {
 TEST(Location, ArgumentErrorsNameTheFunction) {
   const Tensor m = zeros({2, 3}), whole = Tensor::from({1, 2});
   EXPECT_EQ(refusal([&] { (void)sum(m, {2}); }).what, "sum: there is no axis 2 of f64[2,3]");
+  EXPECT_EQ(refusal([&] { (void)sum(m, {0, -2}); }).what, "sum: axis 0 of f64[2,3] is given twice");
+  EXPECT_EQ(refusal([&] { (void)reverse(m, {1, -1}); }).what, "reverse: axis 1 of f64[2,3] is given twice");
+  EXPECT_EQ(refusal([&] { (void)arange(-1); }).what, "arange: the count is -1, expected 0 or more");
+  EXPECT_EQ(refusal([&] { (void)identity(-2); }).what, "identity: the count is -2, expected 0 or more");
   EXPECT_EQ(refusal([&] { (void)softmax(m, -3); }).what, "softmax: there is no axis -3 of f64[2,3]");
   EXPECT_EQ(refusal([&] { (void)stack({m, m}, 3); }).what,
             "stack: there is no axis 3 to put between those of f64[2,3]");
