@@ -29,7 +29,7 @@ Value constant_element(Elements& e, const Node& n, const Coordinates&) {
 
 Value dim_size_element(Elements& e, const Node& n, const Coordinates&) {
   const auto& a = n.attrs.as<ops::DimSizeAttrs>();
-  return ops::convert(e.index().number(Extent(a.size.constant(), true)), a.dtype);
+  return ops::convert(e.index().number(Extent(a.size.constant(), a.size.constant() >= 0)), a.dtype);
 }
 
 Value iota_element(Elements& e, const Node& n, const Coordinates& c) {
