@@ -45,8 +45,11 @@ class Claims {
   void prove(std::size_t position, DType t) {
     bool proved = false;
     for (auto& [form, bases] : forms_) {
-      const bool has = std::any_of(bases.begin(), bases.end(),
-                                   [&](std::size_t k) { return has_type_at(op_, instances_[k].sample, position, t); });
+      const bool has = std::any_of(bases.begin(), bases.end(), [&](std::size_t k) {
+        // Of several operands, such as keys and what they order, the first tells instances apart.
+        return position == determining_operand(op_) ? instances_[k].dtype == name(t)
+                                                    : has_type_at(op_, instances_[k].sample, position, t);
+      });
       if (!has && derive(bases, position, t)) bases.push_back(instances_.size() - 1), proved = true;
       proved = proved || has;
     }

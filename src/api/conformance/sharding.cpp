@@ -74,7 +74,13 @@ Tensors combined(const Instance& i, const Tensors& a, const Tensors& b, const Re
     arguments.insert(arguments.end(), b.begin(), b.end());
     return *tensors_of(evaluate(g, registry, arguments));
   }
-  for (const Value& v : i.sample.regions[0](in)) builder.output(v, "y" + std::to_string(g.outputs().size()));
+  // The region may combine in a wider type than that of the results.
+  const std::vector<ValueId>& arguments_of = i.graph.region(i.node().regions[0]).arguments;
+  Values wide;
+  for (std::size_t k = 0; k < in.size(); ++k)
+    wide.push_back(ops::convert(in[k], i.graph.tensor_type(arguments_of.at(k)).dtype));
+  for (const Value& v : i.sample.regions[0](wide))
+    builder.output(ops::convert(v, a.at(g.outputs().size()).dtype()), "y" + std::to_string(g.outputs().size()));
   std::vector<Tensors> elements(out.size());
   for (std::int64_t e = 0; e < out[0].numel(); ++e) {
     HostValues arguments;
