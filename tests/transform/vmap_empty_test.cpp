@@ -74,13 +74,23 @@ bool batched(const Graph& g, const std::vector<int>& axes, Dim size, const F& f)
   return false;
 }
 
+/// Ones on the diagonals of what all members share: zeros would be a singular matrix, members or none.
+void set_diagonals(HostTensor& t) {
+  if (t.rank() < 2 || !(is_floating(t.dtype()) || is_complex(t.dtype()))) return;
+  const std::int64_t rows = t.shape()[t.shape().size() - 2], columns = t.shape().back();
+  for (std::int64_t i = 0; i < t.numel(); ++i)
+    if (const std::int64_t at = i % (rows * columns); at / columns == at % columns) t.set_f64(i, 1);
+}
+
 HostValues without_members(const Graph& all, const std::vector<int>& axes) {
   HostValues in;
   for (std::size_t k = 0; k < axes.size(); ++k) {
     const TensorType& t = all.tensor_type(all.inputs()[k]);
     std::vector<std::int64_t> shape;
     for (const Dim& d : t.shape) shape.push_back(d.is_constant() ? d.constant() : 0);
-    in.push_back(HostTensor(t.dtype, shape));
+    HostTensor x(t.dtype, shape);
+    if (axes[k] < 0) set_diagonals(x);
+    in.push_back(std::move(x));
   }
   return in;
 }

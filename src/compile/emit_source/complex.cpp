@@ -76,6 +76,7 @@ constexpr Helper complex_functions[] = {
   const {C} e = exp(z.x);
   if (z.y == 0) return make_{D}(e, z.y);
   if (e == 0) return make_{D}(0, 0);
+  if (isinf(e) && !isfinite(z.y)) return make_{D}(e, NAN);
   return make_{D}(e * cos(z.y), e * sin(z.y));
 })"},
     // exp(x) cos(y) - 1 = expm1(x) cos(y) - 2 sin(y / 2)^2
@@ -86,6 +87,7 @@ constexpr Helper complex_functions[] = {
 })"},
     // log |z|; near |z| = 1 from |z|^2 - 1 = (a - 1) (a + 1) + b^2, where the logarithm of the modulus has no digits.
     {"rlx_log_abs_{D}", complex_types, R"({C} rlx_log_abs_{D}({C} x, {C} y) {
+  if (isnan(x) || isnan(y)) return hypot(x, y);
   const {C} a = fmax(fabs(x), fabs(y)), b = fmin(fabs(x), fabs(y));
   return a > ({C})0.5 && a < 2 && b < 2 ? log1p((a - 1) * (a + 1) + b * b) / 2 : log(hypot(a, b));
 })"},
@@ -111,8 +113,10 @@ constexpr Helper complex_functions[] = {
   if (z.x == 0 && z.y == 0 && w.y == 0) return make_{D}(w.x > 0 ? 0 : ({C})INFINITY, 0);
   return rlx_exp_{D}(rlx_mul_{D}(w, rlx_log_{D}(z)));
 })"},
-    {"rlx_sinh_{D}", complex_types,
-     "{T} rlx_sinh_{D}({T} z) { return make_{D}(sinh(z.x) * cos(z.y), z.y == 0 ? z.y : cosh(z.x) * sin(z.y)); }"},
+    // Where one part is zero, what the other has no value for stays zero.
+    {"rlx_sinh_{D}", complex_types, R"({T} rlx_sinh_{D}({T} z) {
+  return make_{D}(z.x == 0 && !isfinite(z.y) ? z.x : sinh(z.x) * cos(z.y), z.y == 0 ? z.y : cosh(z.x) * sin(z.y));
+})"},
     {"rlx_cosh_{D}", complex_types, R"({T} rlx_cosh_{D}({T} z) {
   return make_{D}(cosh(z.x) * cos(z.y), z.x == 0 || z.y == 0 ? copysign(({C})0, z.x) * copysign(({C})1, z.y) : sinh(z.x) * sin(z.y));
 })"},
@@ -124,7 +128,7 @@ constexpr Helper complex_functions[] = {
   const {C} t = tan(z.y), beta = 1 + t * t, s = sinh(z.x), rho = sqrt(1 + s * s);
   if (isinf(t)) return make_{D}(rho / s, 1 / t);
   const {C} d = 1 + beta * s * s;
-  return make_{D}(beta * rho * s / d, t / d);
+  return make_{D}(z.x == 0 ? z.x : beta * rho * s / d, z.y == 0 ? z.y : t / d);
 })"},
     {"rlx_tan_{D}", complex_types,
      "{T} rlx_tan_{D}({T} z) { const {T} s = rlx_tanh_{D}(make_{D}(-z.y, z.x)); return make_{D}(s.y, -s.x); }"},
