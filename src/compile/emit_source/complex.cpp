@@ -110,7 +110,7 @@ constexpr Helper complex_functions[] = {
 })"},
     {"rlx_pow_{D}", complex_types, R"({T} rlx_pow_{D}({T} z, {T} w) {
   if (w.x == 0 && w.y == 0) return make_{D}(1, 0);
-  if (z.x == 0 && z.y == 0 && w.y == 0) return make_{D}(w.x > 0 ? 0 : ({C})INFINITY, 0);
+  if (z.x == 0 && z.y == 0 && w.x > 0) return make_{D}(0, 0);
   return rlx_exp_{D}(rlx_mul_{D}(w, rlx_log_{D}(z)));
 })"},
     // Where one part is zero, what the other has no value for stays zero.
