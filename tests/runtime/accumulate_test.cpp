@@ -156,7 +156,8 @@ TEST_P(Accumulate, SumsOfSmallIntegersWrapOrWiden) {
     });
     const auto in_type = [&](double v) {
       const int unused = 64 - bit_width(t);
-      return static_cast<double>(static_cast<std::int64_t>(static_cast<std::uint64_t>(v) << unused) >> unused);
+      return static_cast<double>(
+          static_cast<std::int64_t>(static_cast<std::uint64_t>(static_cast<std::int64_t>(v)) << unused) >> unused);
     };
     wrapped.clear();
     for (double s : sums) wrapped.push_back(in_type(s));
