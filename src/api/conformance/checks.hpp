@@ -83,9 +83,13 @@ class Collector {
 /// Throws what emission throws.
 Instance instance_of(const Op& op, std::size_t index, AnySample sample, const Registry& registry, std::string tail);
 
+/// Of which forms of an operator (region, words of attributes) an element type without a sample gets instances: of one,
+/// where compilation is slow.
+enum class Forms : std::uint8_t { one, all };
+
 /// The samples of an operator that are no refusals, and what proves the element types that it claims besides, of those
 /// that `storage` holds. One that cannot be built is a failed case, one without values is skipped.
-std::vector<Instance> instances_of(const Op& op, DTypeSet storage, Collector& out);
+std::vector<Instance> instances_of(const Op& op, DTypeSet storage, Forms forms, Collector& out);
 
 /// Reference results; an instance without them has failed already.
 struct Expected {

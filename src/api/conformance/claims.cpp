@@ -36,22 +36,26 @@ bool has_type_at(const Op& op, const SampleBase& s, std::size_t position, DType 
 
 class Claims {
  public:
-  Claims(const Op& op, std::size_t next, std::vector<Instance>& instances, Collector& out)
-      : op_(op), next_(next), instances_(instances), given_(instances.size()), out_(out) {
+  Claims(const Op& op, std::size_t next, Forms wanted, std::vector<Instance>& instances, Collector& out)
+      : op_(op), next_(next), wanted_(wanted), instances_(instances), given_(instances.size()), out_(out) {
     for (std::size_t k = 0; k < instances.size(); ++k)
       forms_[form_of(instances[k].graph, instances[k].sample, out.options().full)].push_back(k);
   }
 
   void prove(std::size_t position, DType t) {
-    bool proved = false;
-    for (auto& [form, bases] : forms_) {
-      const bool has = std::any_of(bases.begin(), bases.end(), [&](std::size_t k) {
+    const auto has = [&](const auto& form) {
+      return std::any_of(form.second.begin(), form.second.end(), [&](std::size_t k) {
         // Of several operands, such as keys and what they order, the first tells instances apart.
         return position == determining_operand(op_) ? instances_[k].dtype == name(t)
                                                     : has_type_at(op_, instances_[k].sample, position, t);
       });
-      if (!has && derive(bases, position, t)) bases.push_back(instances_.size() - 1), proved = true;
-      proved = proved || has;
+    };
+    bool proved = std::any_of(forms_.begin(), forms_.end(), has);
+    for (auto& form : forms_) {
+      if (has(form) || (proved && wanted_ == Forms::one)) continue;
+      if (!derive(form.second, position, t)) continue;
+      form.second.push_back(instances_.size() - 1);
+      proved = true;
     }
     if (!proved) fail(position, t);
   }
@@ -101,6 +105,7 @@ class Claims {
 
   const Op& op_;
   std::size_t next_;
+  Forms wanted_;
   std::vector<Instance>& instances_;
   std::size_t given_;
   Collector& out_;
@@ -122,10 +127,11 @@ std::optional<std::size_t> determining_operand(const Op& op) {
   return static_cast<std::size_t>(most - all.begin());
 }
 
-void add_claimed(const Op& op, std::size_t next, DTypeSet storage, std::vector<Instance>& instances, Collector& out) {
+void add_claimed(const Op& op, std::size_t next, DTypeSet storage, Forms forms, std::vector<Instance>& instances,
+                 Collector& out) {
   if (instances.empty() && only_given(op))
     return out.skip("claim: no sample of " + std::string(op.name()) + " has values");
-  Claims claims(op, next, instances, out);
+  Claims claims(op, next, forms, instances, out);
   const auto prove_all = [&](std::size_t position) {
     for (int i = 0; i < dtype_count; ++i)
       if (const auto t = static_cast<DType>(i); (op.operands()[position].dtypes & storage).contains(t))

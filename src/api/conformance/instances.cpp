@@ -64,7 +64,7 @@ void Collector::rule_refused(const CaseOf& c, std::string_view rule, Op::RuleInf
   else add(c, Outcome::refused, e.what());
 }
 
-std::vector<Instance> instances_of(const Op& op, DTypeSet storage, Collector& out) {
+std::vector<Instance> instances_of(const Op& op, DTypeSet storage, Forms forms, Collector& out) {
   std::vector<Instance> instances;
   std::size_t index = 0;
   for (AnySample& s : op.samples()) {
@@ -82,7 +82,7 @@ std::vector<Instance> instances_of(const Op& op, DTypeSet storage, Collector& ou
                 [&] { instances.push_back(instance_of(op, at, std::move(s), out.registry(), tail)); });
   }
   if (instances.empty()) out.skip("value: no sample of " + std::string(op.name()) + " has values");
-  add_claimed(op, index, storage, instances, out);
+  add_claimed(op, index, storage, forms, instances, out);
   return instances;
 }
 
