@@ -1,8 +1,8 @@
 // Packed matrix products against this processor's multiply-add peak, measured alternately, and against OpenBLAS's best
 // kernel; narrow types against f32. Medians of the rates, and the median of the ratios of neighbours in time, so that a
 // clock that moves moves both. On one thread and on RLX_THREADS. RLX_ISA pins the level, also of the peak. OpenBLAS's
-// choice of kernel is not restricted otherwise: the program starts itself again without OPENBLAS_CORETYPE and
-// OPENBLAS_L2_SIZE, with its AVX2 kernel where that is the level.
+// kernel is that of the level: left alone it takes the oldest one on a processor that is newer than the library. For
+// that the program starts itself again with OPENBLAS_CORETYPE, and without OPENBLAS_L2_SIZE.
 #include "backends/cpu/kernels/matmul.hpp"
 #include "backends/cpu/thread_pool.hpp"
 #include "benchmarks/bench.hpp"
@@ -195,15 +195,18 @@ void measure_parts(DType t, std::int64_t n, const Setting& s) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string level = text_of("RLX_ISA"), core = level == "avx2" ? "Haswell" : "";
+  const std::string level = text_of("RLX_ISA");
+  const rlx::emit_llvm::Isa isa = level.empty() ? rlx::emit_llvm::best_host_isa() : rlx::emit_llvm::parse_isa(level);
+  const std::string core = isa == rlx::emit_llvm::Isa::avx512 ? "SkylakeX"
+                           : isa == rlx::emit_llvm::Isa::avx2 ? "Haswell"
+                                                              : "";
   if (text_of("OPENBLAS_CORETYPE") != core || std::getenv("OPENBLAS_L2_SIZE")) {
     if (core.empty()) ::unsetenv("OPENBLAS_CORETYPE");
     else ::setenv("OPENBLAS_CORETYPE", core.c_str(), 1);
     ::unsetenv("OPENBLAS_L2_SIZE");
     ::execv("/proc/self/exe", argv);
   }
-  const rlx::emit_llvm::Machine machine =
-      rlx::emit_llvm::host_machine(level.empty() ? rlx::emit_llvm::best_host_isa() : rlx::emit_llvm::parse_isa(level));
+  const rlx::emit_llvm::Machine machine = rlx::emit_llvm::host_machine(isa);
   const int all = rlx::cpu::default_threads();
   // Where bf16 has instructions that are faster than f32's.
   const rlx::cpu::PackedKind kind = rlx::cpu::packed_kind(DType::bf16, machine);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <omp.h>
+#include <pthread.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -44,6 +45,10 @@ struct alignas(64) Part {
   std::atomic<std::int64_t> next{0};
   std::int64_t end = 0;
 };
+
+/// In a process that was forked from one whose threads had run they do not exist, and GNU's OpenMP waits for them.
+std::atomic<bool> has_threads{false}, has_lost_them{false};
+const int watch_forks = ::pthread_atfork(nullptr, nullptr, [] { has_lost_them = has_threads.load(); });
 }  // namespace
 
 void parallel_for(std::int64_t extent, std::int64_t grain, int threads, ChunkBody body, void* context) {
@@ -51,7 +56,7 @@ void parallel_for(std::int64_t extent, std::int64_t grain, int threads, ChunkBod
   grain = std::max<std::int64_t>(1, grain);
   const std::int64_t chunks = (extent - 1) / grain + 1;
   auto run = [=](std::int64_t chunk) { body(context, chunk * grain, std::min(extent, (chunk + 1) * grain)); };
-  if (chunks > 1 && !omp_in_parallel()) {
+  if (chunks > 1 && !omp_in_parallel() && !has_lost_them.load(std::memory_order_relaxed)) {
     if (threads == 0) threads = default_threads();
     threads = static_cast<int>(std::min<std::int64_t>(threads, chunks));
   } else threads = 1;
@@ -60,6 +65,7 @@ void parallel_for(std::int64_t extent, std::int64_t grain, int threads, ChunkBod
     for (std::int64_t c = 0; c < chunks; ++c) run(c);
     return;
   }
+  has_threads.store(true, std::memory_order_relaxed);
   // A thread begins with neighbouring chunks of its own: what one asks for ahead of time is its next one's, and what a
   // kernel of the same extent left in its cache is there. Then it helps the others.
   std::vector<Part> parts(static_cast<std::size_t>(threads));

@@ -12,8 +12,8 @@ using ChunkBody = void (*)(void* context, std::int64_t begin, std::int64_t end);
 
 /// Cuts [0, extent) into chunks of `grain` units, whatever the number of threads, and runs them on up to `threads`
 /// threads (0: default_threads) in any order, neighbouring chunks on one thread as long as all have some of their own;
-/// serially inside a parallel region of the caller. Every chunk runs with
-/// the default floating-point environment, and the caller's is restored.
+/// serially inside a parallel region of the caller, and in a process forked after this one's threads ran. Every chunk
+/// runs with the default floating-point environment, and the caller's is restored.
 /// Hand-written kernels call it through the execution space of kokkos/host_pool.hpp.
 RLX_API void parallel_for(std::int64_t extent, std::int64_t grain, int threads, ChunkBody body, void* context);
 

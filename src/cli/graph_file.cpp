@@ -6,9 +6,8 @@
 #include <rlx/compile/compile.hpp>
 #include <rlx/formats/tensor_file.hpp>
 #include <rlx/formats/text_file.hpp>
+#include <rlx/ir/bind.hpp>
 #include <rlx/ir/error.hpp>
-#include <rlx/ir/evaluate.hpp>
-#include <rlx/ir/host_sparse.hpp>
 #include <rlx/ir/text.hpp>
 
 #include <algorithm>
@@ -99,16 +98,18 @@ HostValues read_inputs(const Graph& g, const std::vector<std::string>& given, Bi
     if (!places.contains(input)) missing.push_back(input);
   if (!missing.empty())
     throw ArgumentError("\"" + g.name + "\" lacks inputs: " + joined(missing) + " (NAME=FILE for each)");
+  const auto who = [&](const std::string& input) { return "input \"" + input + "\" (" + places.at(input) + ")"; };
+  const Types declared = g.types_of(g.inputs());
   HostValues values;
-  for (std::size_t i = 0; i < g.input_names.size(); ++i) {
+  for (std::size_t i = 0; i < declared.size(); ++i) {
     const std::string& input = g.input_names[i];
-    const Type& declared = g.type(g.inputs()[i]);
-    const std::string who = "input \"" + input + "\" (" + places.at(input) + ")";
     try {
-      values.push_back(read_input(declared, places.at(input)));
-    } catch (const ArgumentError& e) { throw ArgumentError(who + ": " + e.what()); }
-    bind_symbols(declared, values.back(), who, bindings);
+      values.push_back(read_input(declared[i], places.at(input)));
+    } catch (const ArgumentError& e) { throw ArgumentError(who(input) + ": " + e.what()); }
   }
+  solve_symbols(declared, values, bindings);
+  for (std::size_t i = 0; i < declared.size(); ++i)
+    bind_symbols(declared[i], values[i], who(g.input_names[i]), bindings);
   return values;
 }
 

@@ -1,8 +1,8 @@
 #include "ir/within.hpp"
 
+#include <rlx/ir/bind.hpp>
 #include <rlx/ir/counted.hpp>
 #include <rlx/ir/evaluate.hpp>
-#include <rlx/ir/host_sparse.hpp>
 #include <rlx/ir/op.hpp>
 #include <rlx/ir/sizes.hpp>
 
@@ -11,26 +11,6 @@
 
 namespace rlx {
 namespace {
-
-/// `at`: which dimension; -1: the number of entries.
-void bind_dim(const Dim& declared, const Dim& actual, const std::string& what, int at, Bindings& bindings) {
-  const Dim known = declared.substitute(bindings);
-  if (!known.is_constant() && known.symbols().size() == 1 && known == Dim::symbol(known.symbols().front())) {
-    bindings.emplace(known.symbols().front(), actual.constant());
-    return;
-  }
-  if (!(known == actual))
-    throw ArgumentError(what + ": " + (at < 0 ? "the number of entries" : "dimension " + std::to_string(at)) + " is " +
-                        actual.to_string() + ", expected " + declared.to_string() +
-                        (declared == known ? "" : " = " + known.to_string()));
-}
-
-void bind_shape(const Shape& declared, const Shape& actual, const std::string& what, Bindings& bindings) {
-  if (declared.size() != actual.size())
-    throw ArgumentError(what + ": shape is " + to_string(actual) + ", expected " + to_string(declared));
-  for (std::size_t i = 0; i < declared.size(); ++i)
-    bind_dim(declared[i], actual[i], what, static_cast<int>(i), bindings);
-}
 
 class Evaluator {
  public:
@@ -179,35 +159,13 @@ class Evaluator {
 
 }  // namespace
 
-void bind_symbols(const Type& declared, const Type& actual, const std::string& what, Bindings& bindings) {
-  const auto differ = [&] {
-    throw ArgumentError(what + " is " + to_string(actual) + ", expected " + to_string(declared));
-  };
-  if (declared.index() != actual.index() || sharding(declared)) differ();  // The host holds whole values.
-  if (const auto* t = std::get_if<TensorType>(&declared)) {
-    const auto& a = std::get<TensorType>(actual);
-    // Host tensors are plain and row-major. One holds what a quantized tensor stores, which has the type's dtype and
-    // shape.
-    if (t->dtype != a.dtype || t->layout) differ();
-    bind_shape(t->shape, a.shape, what, bindings);
-  } else if (const auto* s = std::get_if<SparseType>(&declared)) {
-    const auto& a = std::get<SparseType>(actual);
-    if (s->format != a.format || s->dtype != a.dtype || s->index != a.index) differ();
-    bind_shape(s->shape, a.shape, what, bindings);
-    bind_dim(s->entries, a.entries, what, -1, bindings);
-  } else if (const auto* r = std::get_if<ResourceType>(&declared)) {
-    const auto& a = std::get<ResourceType>(actual);
-    if (r->kind != a.kind || r->dtype != a.dtype || (!r->provider.empty() && r->provider != a.provider)) differ();
-    bind_shape(r->shape, a.shape, what, bindings);
-  }
-}
-
 HostValues evaluate(const Graph& g, const Registry& registry, std::span<const HostValue> arguments,
                     const NodeWatch& watch, const ResultWatch& seen) {
   if (arguments.size() != g.inputs().size())
     throw ArgumentError(g.name + ": " + counted(arguments.size(), "argument") + " given, expected " +
                         std::to_string(g.inputs().size()));
   Bindings bindings;
+  solve_symbols(g.types_of(g.inputs()), arguments, bindings);
   for (std::size_t i = 0; i < arguments.size(); ++i)
     bind_symbols(g.type(g.inputs()[i]), arguments[i], "argument \"" + g.input_names[i] + "\"", bindings);
   return Evaluator(g, registry, std::move(bindings), watch, seen).run(Graph::top, arguments);

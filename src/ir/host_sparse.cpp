@@ -1,5 +1,4 @@
 #include <rlx/ir/error.hpp>
-#include <rlx/ir/evaluate.hpp>
 #include <rlx/ir/host_sparse.hpp>
 
 namespace rlx {
@@ -17,11 +16,6 @@ void check_arrays(const HostSparse& a, const std::string& what) {
   if (a.type.format == SparseFormat::csc) check("offsets", a.offsets, a.type.index, a.type.shape[1] + 1);
   check("indices", a.indices, a.type.index, a.type.entries);
   check("values", a.values, a.type.dtype, a.type.entries);
-}
-
-void bind_symbols(const Type& declared, const HostValue& actual, const std::string& what, Bindings& bindings) {
-  bind_symbols(declared, type_of(actual), what, bindings);
-  if (const auto* s = std::get_if<HostSparse>(&actual)) check_arrays(*s, what);
 }
 
 }  // namespace rlx

@@ -41,10 +41,11 @@ std::vector<KernelRecord> records_of(const Device& device, const Catalog& catalo
 
 /// What a graph takes.
 struct Inputs {
-  explicit Inputs(const Graph& g) : graph(g.name), types(g.types_of(g.inputs())), names(g.input_names) {}
+  explicit Inputs(const Graph& g);
   std::string graph;
   Types types;
   std::vector<std::string> names;
+  bool symbolic;  ///< There are symbols in the types.
   /// Throws ArgumentError unless the arguments have these types; gives the values that make them so of symbols.
   Bindings check(std::span<const HostValue> arguments) const;
 };

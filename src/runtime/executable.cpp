@@ -6,12 +6,14 @@
 #include "runtime/split_program.hpp"
 #include "runtime/symbolic_program.hpp"
 
-#include <rlx/ir/evaluate.hpp>
-#include <rlx/ir/host_sparse.hpp>
+#include <rlx/ir/bind.hpp>
 
 #include <map>
 
 namespace rlx::runtime {
+
+Inputs::Inputs(const Graph& g)
+    : graph(g.name), types(g.types_of(g.inputs())), names(g.input_names), symbolic(!solvable_symbols(types).empty()) {}
 
 std::vector<KernelRecord> records_of(const Device& d, const Catalog& c) {
   std::vector<KernelRecord> out(d.records().begin(), d.records().end());
@@ -25,6 +27,7 @@ Bindings Inputs::check(std::span<const HostValue> arguments) const {
     throw ArgumentError("\"" + graph + "\" takes " + counted(types.size(), "argument") + ", " +
                         std::to_string(arguments.size()) + " given");
   Bindings bindings;
+  if (symbolic) solve_symbols(types, arguments, bindings);
   for (std::size_t i = 0; i < arguments.size(); ++i)
     bind_symbols(types[i], arguments[i], "argument \"" + names[i] + "\"", bindings);
   return bindings;

@@ -1,8 +1,9 @@
 #include "runtime/symbolic_program.hpp"
 
 #include "runtime/kept_programs.hpp"
+#include "runtime/trial_values.hpp"
 
-#include <rlx/ir/evaluate.hpp>
+#include <rlx/ir/bind.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -28,8 +29,7 @@ class SymbolicProgram final : public CompiledGraph {
   SymbolicProgram(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog,
                   const CompileOptions& options, const RowNames& names)
       : device_(std::move(device)), hir_(hir), catalog_(catalog), options_(options), names_(names), inputs_(hir) {
-    std::set<std::string> told;
-    for (const Type& t : inputs_.types) collect_symbols(t, told);
+    const std::set<std::string> told = solvable_symbols(inputs_.types);
     for (const std::string& s : given_symbols(hir))
       if (!told.contains(s))
         throw ArgumentError("symbol \"" + s + "\" of graph \"" + hir.name +
@@ -58,23 +58,29 @@ class SymbolicProgram final : public CompiledGraph {
   /// What symbols are for the report, inside of their bounds; the next are tried where a constraint needs more.
   static constexpr std::int64_t planned_values[] = {1 << 10, 64, 1 << 16, 1 << 20, 1};
 
+  static bool is_last(const std::int64_t& planned) { return &planned == std::end(planned_values) - 1; }
+
   void plan() {
-    for (const std::int64_t value : planned_values) {
+    const std::vector<Predicate> guards = guards_of(hir_);
+    for (const std::int64_t& value : planned_values) {
       Bindings values;
       for (const std::string& s : given_symbols(hir_)) {
         const SymbolInfo& i = hir_.symbols.find(s)->second;
         const std::int64_t inside = std::clamp(value, i.lower, i.upper), below = inside - inside % i.divisor;
         values[s] = below >= i.lower ? below : below + i.divisor;
       }
+      values = satisfying(std::move(values), guards, hir_.symbols);
       try {
         planned_ = programs_.get(values, [&] { return made(values); });
         report_ = planned_->report();
         report_.planned_for = values;
         return;
-      } catch (const VerifyError&) {
-        if (value == std::end(planned_values)[-1]) throw;
-      } catch (const MemoryError&) {
-        if (value == std::end(planned_values)[-1]) throw;
+      } catch (const VerifyError&) {  // Sizes that do not fit each other,
+        if (is_last(value)) throw;
+      } catch (const ArgumentError&) {  // overflow,
+        if (is_last(value)) throw;
+      } catch (const MemoryError&) {  // or fill memory: other values may not.
+        if (is_last(value)) throw;
       }
     }
   }

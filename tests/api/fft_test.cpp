@@ -119,6 +119,17 @@ void real_lengths() {
 TEST(Fft, OfRealNumbersInDoublePrecision) { real_lengths<double>(); }
 TEST(Fft, OfRealNumbersInSinglePrecision) { real_lengths<float>(); }
 
+// A transform of n equal numbers is n times that at 0 and nothing elsewhere: a large prime length reaches as far into
+// the range of numbers as another one does.
+TEST(Fft, LargeNumbersOfALargePrimeLength) {
+  constexpr std::int64_t n = 1009;
+  constexpr float big = 1e35f;
+  const auto y = fft(Tensor::from(std::vector<std::complex<float>>(n, big))).to_vector<std::complex<float>>();
+  Exacts wanted(n);
+  wanted[0] = static_cast<long double>(big) * n;
+  EXPECT_LE(fft_error(y, wanted), fft_bound<float>(n));
+}
+
 // C. F. Gauss: the sum of exp(2 pi i j^2 / n) over j < n is i sqrt(n) for n = 3 mod 4. Completing the square, the
 // transform of exp(2 pi i j^2 / n) is exp(-2 pi i k^2 / 4 / n) times it, 1 / 4 modulo n.
 constexpr std::int64_t large = 1000003, quarter = 250001;  // a prime, 3 mod 4; 4 quarter = 1 mod large

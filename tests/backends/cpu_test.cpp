@@ -16,6 +16,7 @@
 #include <thread>
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace rlx::testing_kernels {
@@ -262,6 +263,28 @@ TEST(CpuThreads, SerialInsideAParallelRegion) {
       },
       &others);
   EXPECT_EQ(others, 0);
+}
+
+// A forked process has none of the threads that ran in its parent: it does not wait for them.
+TEST(CpuThreads, AForkedProcessDoesTheWork) {
+  const auto sum = [] {
+    std::atomic<int> chunks{0};
+    cpu::parallel_for(
+        64, 1, 2, [](void* p, std::int64_t, std::int64_t) { ++*static_cast<std::atomic<int>*>(p); }, &chunks);
+    return chunks.load();
+  };
+  ASSERT_EQ(sum(), 64);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::alarm(30);
+    ::_exit(sum());
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 64);
+  EXPECT_EQ(sum(), 64);
 }
 
 // Kernels neither see the caller's rounding mode nor leave flags behind, nor trap where the caller traps.

@@ -192,6 +192,105 @@ TEST(Symbolic, RefusesWhatIsNoValue) {
   }
 }
 
+/// A graph of one output whose inputs are named x0, x1 ...
+Graph of_text(const std::string& symbols, const std::string& inputs, const std::string& nodes) {
+  return parse("rlx 1\ngraph g(" + inputs + ") symbols(" + symbols + ") {\n" + nodes + "\n}\n", catalog().operators);
+}
+
+// Guards that relate symbols are solved for the plan that is made before any call: no one number would do for both.
+TEST(Symbolic, SymbolsThatConstraintsRelate) {
+  struct Row {
+    const char *symbols, *nodes;
+    std::int64_t n, m;          // Values that hold the guards,
+    std::int64_t not_n, not_m;  // and such that do not.
+  };
+  const Row table[] = {
+      {"m, n",  // m = 2 n
+       "%2 = concat(%0, %0) {axis = 0} : f64[2*n] %3 = reshape(%1) {shape = [2*n]} : f64[2*n] "
+       "%4 = add(%3, %2) : f64[2*n] return %4 \"z\"",
+       3, 6, 3, 7},
+      {"m in [1, inf], n in [1, inf]",  // m + 1 <= n
+       "%2 = slice(%0) {start = [0], limit = [m+1]} : f64[m+1] %3 = slice(%2) {start = [0], limit = [m]} : f64[m] "
+       "%4 = add(%1, %3) : f64[m] return %4 \"z\"",
+       9, 8, 8, 8},
+      {"m, n in [7, 4095] mod 7",  // m = floordiv(n, 2): not linear in n
+       "%2 = slice(%0) {start = [0], limit = [floordiv(n, 2)]} : f64[floordiv(n, 2)] "
+       "%3 = reshape(%1) {shape = [floordiv(n, 2)]} : f64[floordiv(n, 2)] "
+       "%4 = add(%3, %2) : f64[floordiv(n, 2)] return %4 \"z\"",
+       35, 17, 35, 18},
+  };
+  for (const Row& r : table) {
+    const Graph g = of_text(r.symbols, "%0 \"x0\": f64[n], %1 \"x1\": f64[m]", r.nodes);
+    const Executable e(runtime::open_device("cpu"), g, catalog());
+    const HostValues in{random(DType::f64, {r.n}, 1), random(DType::f64, {r.m}, 2)};
+    expect_same(e.run(in), evaluate(g, catalog().operators, in));
+    EXPECT_THROW(e.run(HostValues{random(DType::f64, {r.not_n}, 1), random(DType::f64, {r.not_m}, 2)}), VerifyError)
+        << r.symbols;
+  }
+}
+
+// The first values that are tried overflow: 1024 to the seventh.
+TEST(Symbolic, ManySymbols) {
+  const Graph g = of_text("a, b, c, d, e, f, h", "%0 \"x0\": f64[a,b,c,d,e,f,h]",
+                          "%1 = exp(%0) : f64[a,b,c,d,e,f,h] return %1 \"y\"");
+  const Executable e(runtime::open_device("cpu"), g, catalog());
+  const HostValues in{random(DType::f64, {2, 1, 3, 2, 1, 2, 2}, 1)};
+  expect_same(e.run(in), evaluate(g, catalog().operators, in));
+}
+
+// A dimension that is linear in the one symbol that nothing else tells is solved for it, whatever the inputs' order.
+TEST(Symbolic, DimensionsAreSolved) {
+  struct Row {
+    const char *symbols, *inputs, *nodes;
+    std::vector<std::vector<std::int64_t>> fits, fits_not;
+    const char* why;
+  };
+  const Row table[] = {
+      {"n", "%0 \"x0\": f64[2*n]", "%2 = exp(%0) : f64[2*n] return %2 \"z\"", {{6}}, {{7}}, "is 7, expected 2*n"},
+      {"n",
+       "%0 \"x0\": f64[2*n+1], %1 \"x1\": f64[n]",
+       "%2 = exp(%0) : f64[2*n+1] return %2 \"z\"",
+       {{7}, {3}},
+       {{7}, {4}},
+       "is 7, expected 2*n+1 = 9"},
+      {"m, n",
+       "%0 \"x0\": f64[m+n], %1 \"x1\": f64[3*m]",
+       "%2 = exp(%0) : f64[m+n] return %2 \"z\"",
+       {{5}, {6}},
+       {{1}, {6}},
+       "is 1, expected m+n"},
+      {"m, n",
+       "%0 \"x0\": f64[m*n], %1 \"x1\": f64[m]",
+       "%2 = exp(%0) : f64[m*n] return %2 \"z\"",
+       {{12}, {4}},
+       {{12}, {5}},
+       "is 12, expected m*n"},
+  };
+  const auto values = [](const std::vector<std::vector<std::int64_t>>& shapes) {
+    HostValues out;
+    for (const auto& s : shapes) out.push_back(random(DType::f64, s, 3));
+    return out;
+  };
+  for (const Row& r : table) {
+    const Graph g = of_text(r.symbols, r.inputs, r.nodes);
+    const HostValues in = values(r.fits);
+    const Executable e(runtime::open_device("cpu"), g, catalog());
+    expect_same(e.run(in), evaluate(g, catalog().operators, in));
+    for (const char* device : {"cpu", "reference"}) try {
+        Executable(runtime::open_device(device), g, catalog()).run(values(r.fits_not));
+        FAIL() << r.inputs;
+      } catch (const ArgumentError& error) {
+        EXPECT_NE(std::string(error.what()).find(r.why), std::string::npos) << error.what();
+      }
+  }
+  // What no shape tells is refused before a call: neither of two that stand in a sum, nor what is divided.
+  for (const char* shape : {"m+n", "m*n+floordiv(m, 2)"}) {
+    const std::string type = "f64[" + std::string(shape) + "]";
+    const Graph g = of_text("m, n", "%0 \"x0\": " + type, "%1 = exp(%0) : " + type + " return %1 \"z\"");
+    EXPECT_THROW(Executable(runtime::open_device("cpu"), g, catalog()), ArgumentError) << shape;
+  }
+}
+
 TEST(Symbolic, ValuesComeFromSeveralThreads) {
   const Graph g = batch_graph();
   const Executable e(runtime::open_device("cpu"), g, catalog());

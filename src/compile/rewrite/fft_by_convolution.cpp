@@ -6,6 +6,7 @@
 #include "compile/dispatch.hpp"
 #include "compile/rewrite/unit_roots.hpp"
 
+#include <rlx/ir/memory.hpp>
 #include <rlx/ops/build.hpp>
 
 #include <algorithm>
@@ -66,13 +67,15 @@ Spectrum chirp(std::int64_t n) {
   return w;
 }
 
-/// The transform of length `all` of the conjugate chirp at -(n - 1) .. n - 1, positions counted around.
+/// The transform of length `all` of the conjugate chirp at -(n - 1) .. n - 1, positions counted around, divided by
+/// `all` as the inverse transform wants it: numbers that are divided here only would leave the range before.
 Spectrum chirp_spectrum(const Spectrum& w, std::int64_t all) {
   const auto size = static_cast<std::size_t>(all);
   Spectrum around(size), root(size), y(size);
   for (std::size_t j = 0; j < w.size(); ++j) around[j] = around[(size - j) % size] = std::conj(w[j]);
   for (std::int64_t k = 0; k < all; ++k) root[static_cast<std::size_t>(k)] = std::conj(unit_root(k, all));
   host_transform(all, 1, around.data(), root, y.data());
+  for (std::complex<double>& z : y) z /= static_cast<double>(all);
   return y;
 }
 
@@ -93,6 +96,9 @@ Answer fft_by_convolution_applies(const Instance& i) {
 Values fft_by_convolution_apply(Builder& b, const Instance&, const Graph&, const Node& node, ValuesIn in) {
   const std::int64_t n = node.attrs.as<ops::FftAttrs>().length, all = convolution_length(2 * n - 1);
   const Value x = in[0];
+  // The chirp, four arrays on the way to its spectrum, and the two constants in the type of x.
+  require_memory("the chirp of a transform of length " + std::to_string(n),
+                 static_cast<std::uint64_t>(all) * (5 * sizeof(std::complex<double>) + 2 * 16));
   const Spectrum w = chirp(n);
   const Value turned = row_constant(b, x.dtype(), w), kernel = row_constant(b, x.dtype(), chirp_spectrum(w, all));
   const auto times = [](Value y, Value row) { return ops::mul(y, ops::broadcast_to(row, y.shape())); };
@@ -100,7 +106,8 @@ Values fft_by_convolution_apply(Builder& b, const Instance&, const Graph&, const
   high.back() = all - n;
   const Value padded = ops::pad(times(x, turned), ops::scalar(b, x.dtype(), 0), low, high);
   const Value product = times(ops::fft(padded, {ops::FftKind::forward, all}), kernel);
-  const Value convolved = ops::fft(product, {ops::FftKind::inverse, all});
+  // An inverse transform without its division.
+  const Value convolved = ops::conj(ops::fft(ops::conj(product), {ops::FftKind::forward, all}));
   return {times(ops::slice_axis(convolved, x.rank() - 1, 0, n), turned)};
 }
 

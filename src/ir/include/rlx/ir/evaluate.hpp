@@ -27,8 +27,4 @@ using ResultWatch = std::function<void(const Evaluated&)>;
 RLX_API HostValues evaluate(const Graph& g, const Registry& registry, std::span<const HostValue> arguments,
                             const NodeWatch& watch = {}, const ResultWatch& seen = {});
 
-/// Values of the symbols that make `declared` equal to `actual`, the type of a host value: it is what a quantized
-/// `declared` stores. Throws ArgumentError where they cannot be equal.
-RLX_API void bind_symbols(const Type& declared, const Type& actual, const std::string& what, Bindings& bindings);
-
 }  // namespace rlx
