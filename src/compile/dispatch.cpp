@@ -1,6 +1,7 @@
 #include "compile/dispatch.hpp"
 
 #include "compile/choose_path.hpp"
+#include "compile/count_check.hpp"
 #include "ir/within.hpp"
 
 #include <rlx/ir/builder.hpp>
@@ -41,6 +42,7 @@ class Dispatcher {
         choose_(target, records, options),
         b_(mir, registry),
         report_(report),
+        checked_(options.checked),
         open_(report.rows.size()),
         seen_(report.rows.size()) {}
 
@@ -107,6 +109,7 @@ class Dispatcher {
       note("algorithm " + std::string(a) + ": computed exactly");
     ++depth_;
     Values out;
+    bool is_kept = false;
     if (choice.record) {
       add_unique(row.provider, choice.record->provider.value);
       if (first) row.lowering = choice.record->name.value;
@@ -145,9 +148,18 @@ class Dispatcher {
       add_unique(row.provider, by);
       if (first) row.lowering = by;
       out = keep(from, n, operands);
+      is_kept = true;
       // An Extern operator is legal in MIR only as a call: here one of its reference.
       if (!n.op->is_primitive()) b_.graph().node(b_.graph().value(out.front().id).node).record = "host_reference";
     }
+    // A device that interprets looks at what it keeps (runtime/index_checks).
+    if (checked_ && takes_counts(n) && !(is_kept && target_.interprets()))
+      emit_and_resolve(operands, [&](Builder&, ValuesIn in) {
+        Node with_row = n;
+        with_row.origin = row_;
+        watch_counts(with_row, in);
+        return Values{};
+      });
     --depth_;
     return out;
   }
@@ -202,6 +214,7 @@ class Dispatcher {
   const Chooser choose_;
   Builder b_;
   DispatchReport& report_;
+  const bool checked_;
   int row_ = -1, depth_ = 0;
   std::vector<bool> open_, seen_;  // Rows whose node is being resolved; whose node was resolved at all.
 };

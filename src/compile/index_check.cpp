@@ -1,8 +1,23 @@
 #include "compile/index_check.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 
 namespace rlx::compile {
+namespace {
+
+// What is checked, of which operator, in which of its operands.
+struct CheckedKind {
+  std::string_view name, op, operand;
+};
+constexpr CheckedKind checked_kinds[] = {{"gather index", "gather", "indices"},
+                                         {"group size", "ragged_dot", "group_sizes"},
+                                         {"repeat count", "repeat", "counts"},
+                                         {"scatter index", "scatter", "indices"},
+                                         {"segment offset", "segment_reduce", "offsets"}};
+
+}  // namespace
 
 std::string index_check(std::string_view kind, const Node& n) {
   return std::string(kind) + "|" + std::to_string(n.origin) + "|";
@@ -24,13 +39,12 @@ IndexCheck read_index_check(std::string_view text) {
 std::string index_error(const IndexCheck& c, std::int64_t index, const std::string& program,
                         const DispatchReport& report) {
   std::string s = c.kind + " " + std::to_string(index) + " is out of range in program \"" + program + "\"";
-  const std::string_view op = c.kind == "gather index"     ? "gather"
-                              : c.kind == "scatter index"  ? "scatter"
-                              : c.kind == "segment offset" ? "segment_reduce"
-                                                           : "";
-  if (op.empty()) return s;
+  const auto known = std::find_if(std::begin(checked_kinds), std::end(checked_kinds),
+                                  [&](const CheckedKind& k) { return k.name == c.kind; });
+  if (known == std::end(checked_kinds)) return s;
+  const std::string_view op = known->op;
   s += c.expected.empty() ? ": refused" : ": expected " + c.expected;
-  s += std::string(" by the operand ") + (op == "segment_reduce" ? "offsets" : "indices") + " of ";
+  s += " by the operand " + std::string(known->operand) + " of ";
   if (c.row < 0 || static_cast<std::size_t>(c.row) >= report.rows.size()) return s + std::string(op);
   const ReportRow& row = report.rows[static_cast<std::size_t>(c.row)];
   s += row.op == op ? row.value + " " + row.op : std::string(op) + " in " + row.value + " " + row.op;

@@ -10,7 +10,7 @@
 namespace rlx::compile {
 
 struct IndexCheck {
-  std::string kind;      ///< "gather index", "scatter index" or "segment offset".
+  std::string kind;      ///< "gather index", "scatter index", "segment offset", "group size" or "repeat count".
   int row = -1;          ///< Of the report, counted from 0; -1: none.
   std::string expected;  ///< "0 to 3"; empty: not known.
 };

@@ -57,7 +57,9 @@ class Evaluator {
     for (ValueId v : n.operands) in.push_back(slot(v));
     if (const std::string size = n.op->introduces(n.attrs); !size.empty()) introduce(n, in, size);
     if (introduced_) check_again(n, in);
-    HostValues out = n.op->meaning() == Meaning::composite ? composite(n, in) : reference(n, in);
+    const Types results = types_of(n.results);
+    if (watch_) watch_(n, in, results);
+    HostValues out = n.op->meaning() == Meaning::composite ? composite(n, in) : reference(n, in, results);
     if (out.size() != n.results.size())
       throw InternalError(std::string(n.op->name()) + ": reference gave " + counted(out.size(), "result"));
     for (std::size_t i = 0; i < out.size(); ++i) {
@@ -70,9 +72,7 @@ class Evaluator {
     }
   }
 
-  HostValues reference(const Node& n, const HostValues& in) {
-    const Types results = types_of(n.results);
-    if (watch_) watch_(n, in, results);
+  HostValues reference(const Node& n, const HostValues& in, const Types& results) {
     HostValues out = n.op->reference(attributes(n), {in, results, [&](std::size_t i, std::span<const HostValue> a) {
                                                        return run(n.regions.at(i), a);
                                                      }});

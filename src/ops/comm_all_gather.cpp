@@ -31,12 +31,15 @@ extern const OpDef<AxisAttrs> comm_all_gather_op{
                 const Signature& s) { return shard_positions(s, all_gather_infer(a, s), {a.axis}); },
     .cost = cost_moving<all_gather_infer, 0, AxisAttrs>,
     .samples = []() -> std::vector<Sample<AxisAttrs>> {
-      return {sample<AxisAttrs>({f64({2, 3}), some_ranks(4), some_token()}, {1}),
-              sample<AxisAttrs>({i32({2}), some_ranks(1), some_token()}),
-              sample<AxisAttrs>({f32({2}), SampleOperand(Type(communicator(0)), Fill::uniform), some_token()})
-                  .breaking("C1"),
-              sample<AxisAttrs>({f32({2}), some_ranks(2), some_token()}, {1}).breaking("C2"),
-              sample<AxisAttrs>({f32({}), some_ranks(2), some_token()}).breaking("C2")};
+      return {
+          sample<AxisAttrs>({{f64({3}), {1, -2, 0.5}}, some_ranks(1), some_token()}).expects({{1, -2, 0.5}}).exact(),
+          sample<AxisAttrs>({f64({2, 3}), some_ranks(1), some_token()}, {1}),
+          sample<AxisAttrs>({f64({2, 3}), some_ranks(4), some_token()}, {1}),
+          sample<AxisAttrs>({i32({2}), some_ranks(1), some_token()}),
+          sample<AxisAttrs>({f32({2}), SampleOperand(Type(communicator(0)), Fill::uniform), some_token()})
+              .breaking("C1"),
+          sample<AxisAttrs>({f32({2}), some_ranks(2), some_token()}, {1}).breaking("C2"),
+          sample<AxisAttrs>({f32({}), some_ranks(2), some_token()}).breaking("C2")};
     }};
 
 }  // namespace rlx::ops

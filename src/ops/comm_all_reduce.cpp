@@ -27,7 +27,7 @@ static Values all_reduce_jvp(const JvpCall<Reduced>& c) {
 
 extern const OpDef<Reduced> comm_all_reduce_op{
     .name = "comm.all_reduce",
-    .doc = "The values of all ranks combined, in their order; every rank gets the result.",
+    .doc = "The values of all ranks combined, in their order; every rank gets the result. Integers wrap.",
     .operands = comm_operands,
     .constraints = all_reduce_constraints,
     .infer = infer_like_x<Reduced>,
@@ -40,7 +40,13 @@ extern const OpDef<Reduced> comm_all_reduce_op{
     .shard = [](const Reduced& a, const Signature& s) { return shard_positions(s, infer_like_x(a, s), {}); },
     .cost = cost_moving<infer_like_x<Reduced>, 1, Reduced>,
     .samples = []() -> std::vector<Sample<Reduced>> {
-      return {sample<Reduced>({f64({2, 3}), some_ranks(4), some_token()}),
+      const SampleOperand x{f64({3}), {1, -2, 0.5}};
+      return {sample<Reduced>({x, some_ranks(1), some_token()}).expects({{1, -2, 0.5}}).exact(),
+              sample<Reduced>({x, some_ranks(1), some_token()}, {Combine::mul}).expects({{1, -2, 0.5}}).exact(),
+              sample<Reduced>({x, some_ranks(1), some_token()}, {Combine::min}).expects({{1, -2, 0.5}}).exact(),
+              sample<Reduced>({x, some_ranks(1), some_token()}, {Combine::max}).expects({{1, -2, 0.5}}).exact(),
+              sample<Reduced>({f64({2, 3}), some_ranks(1), some_token()}),
+              sample<Reduced>({f64({2, 3}), some_ranks(4), some_token()}),
               sample<Reduced>({bf16({3}), some_ranks(2), some_token()}, {Combine::max}),
               sample<Reduced>({boolean({3}), some_ranks(2), some_token()}, {Combine::min}),
               sample<Reduced>(

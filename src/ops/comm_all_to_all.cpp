@@ -41,7 +41,11 @@ extern const OpDef<AllToAllAttrs> comm_all_to_all_op{
                 const Signature& s) { return shard_positions(s, all_to_all_infer(a, s), {a.split, a.concat}); },
     .cost = cost_moving<all_to_all_infer, 0, AllToAllAttrs>,
     .samples = []() -> std::vector<Sample<AllToAllAttrs>> {
-      return {sample<AllToAllAttrs>({f64({4, 3}), some_ranks(4), some_token()}, {0, 1}),
+      return {sample<AllToAllAttrs>({{f64({3}), {1, -2, 0.5}}, some_ranks(1), some_token()})
+                  .expects({{1, -2, 0.5}})
+                  .exact(),
+              sample<AllToAllAttrs>({f64({2, 3}), some_ranks(1), some_token()}, {0, 1}),
+              sample<AllToAllAttrs>({f64({4, 3}), some_ranks(4), some_token()}, {0, 1}),
               sample<AllToAllAttrs>({i32({4}), some_ranks(2), some_token()}),
               sample<AllToAllAttrs>({f32({2}), SampleOperand(Type(communicator(0)), Fill::uniform), some_token()})
                   .breaking("C1"),

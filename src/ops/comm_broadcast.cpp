@@ -30,11 +30,13 @@ extern const OpDef<RootAttrs> comm_broadcast_op{
     .shard = [](const RootAttrs& a, const Signature& s) { return shard_positions(s, infer_like_x(a, s), {}); },
     .cost = cost_moving<infer_like_x<RootAttrs>, 0, RootAttrs>,
     .samples = []() -> std::vector<Sample<RootAttrs>> {
-      return {sample<RootAttrs>({f64({2, 3}), some_ranks(4), some_token()}, {3}),
-              sample<RootAttrs>({f32({2}), SampleOperand(Type(communicator(0)), Fill::uniform), some_token()})
-                  .breaking("C1"),
-              sample<RootAttrs>({f32({2}), some_ranks(2), some_token()}, {2}).breaking("C2"),
-              sample<RootAttrs>({f32({2}), some_ranks(2), some_token()}, {-1}).breaking("C2")};
+      return {
+          sample<RootAttrs>({{f64({3}), {1, -2, 0.5}}, some_ranks(1), some_token()}).expects({{1, -2, 0.5}}).exact(),
+          sample<RootAttrs>({f64({2, 3}), some_ranks(4), some_token()}, {3}),
+          sample<RootAttrs>({f32({2}), SampleOperand(Type(communicator(0)), Fill::uniform), some_token()})
+              .breaking("C1"),
+          sample<RootAttrs>({f32({2}), some_ranks(2), some_token()}, {2}).breaking("C2"),
+          sample<RootAttrs>({f32({2}), some_ranks(2), some_token()}, {-1}).breaking("C2")};
     }};
 
 }  // namespace rlx::ops

@@ -46,7 +46,10 @@ extern const OpDef<PermuteAttrs> comm_permute_op{
     .cost = cost_moving<infer_like_x<PermuteAttrs>, 0, PermuteAttrs>,
     .samples = []() -> std::vector<Sample<PermuteAttrs>> {
       using P = PermuteAttrs;
-      return {sample<P>({f64({2, 3}), some_ranks(4), some_token()}, {{0, 1, 2}, {1, 2, 3}}),
+      const SampleOperand x{f64({3}), {1, -2, 0.5}};
+      return {sample<P>({x, some_ranks(1), some_token()}, {{0}, {0}}).expects({{1, -2, 0.5}}).exact(),
+              sample<P>({x, some_ranks(1), some_token()}).expects({{0, 0, 0}}).exact(),
+              sample<P>({f64({2, 3}), some_ranks(4), some_token()}, {{0, 1, 2}, {1, 2, 3}}),
               sample<P>({f64({2}), some_ranks(4), some_token()}),
               sample<P>({f32({2}), SampleOperand(Type(communicator(0)), Fill::uniform), some_token()}).breaking("C1"),
               sample<P>({f32({2}), some_ranks(2), some_token()}, {{0, 1}, {1}}).breaking("C2"),

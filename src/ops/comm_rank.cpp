@@ -22,7 +22,7 @@ extern const OpDef<NoAttributes> comm_rank_op{
     .shard = [](const NoAttributes&, const Signature&) { return ShardRule{{}, {{}}, {{}}}; },
     .cost = [](const NoAttributes&, const Signature&) { return Cost{0, 0}; },
     .samples = []() -> Samples {
-      return {sample({some_ranks(4)}),
+      return {sample({some_ranks(1)}).expects({{0}}).exact(), sample({some_ranks(4)}),
               sample({SampleOperand(Type(ResourceType{.kind = "communicator"}), Fill::uniform)}).breaking("C1"),
               sample({SampleOperand(Type(ResourceType{.kind = "lu"}), Fill::uniform)}).breaking("kind")};
     }};

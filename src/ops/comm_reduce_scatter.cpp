@@ -23,7 +23,7 @@ static void only_sums(const Scattered& a, std::string_view rule) {
 
 extern const OpDef<Scattered> comm_reduce_scatter_op{
     .name = "comm.reduce_scatter",
-    .doc = "The values of all ranks combined, in their order; rank r gets part r along one dimension.",
+    .doc = "The values of all ranks combined, in their order; rank r gets part r along one dimension. Integers wrap.",
     .operands = comm_operands,
     .constraints = reduce_scatter_constraints,
     .infer = reduce_scatter_infer,
@@ -46,16 +46,23 @@ extern const OpDef<Scattered> comm_reduce_scatter_op{
                 const Signature& s) { return shard_positions(s, reduce_scatter_infer(a, s), {a.axis}); },
     .cost = cost_consuming<reduce_scatter_infer, 1, Scattered>,
     .samples = []() -> std::vector<Sample<Scattered>> {
-      return {sample<Scattered>({f64({2, 8}), some_ranks(4), some_token()}, {1, Combine::add}),
-              sample<Scattered>({i32({4}), some_ranks(2), some_token()}, {0, Combine::max}),
-              sample<Scattered>({f32({2}), SampleOperand(Type(communicator(0)), Fill::uniform), some_token()})
-                  .breaking("C1"),
-              sample<Scattered>({f32({3}), some_ranks(2), some_token()}).breaking("C2"),
-              sample<Scattered>({f32({4}), some_ranks(2), some_token()}, {1, Combine::add}).breaking("C2"),
-              sample<Scattered>(
-                  {f32({4}), SampleOperand(Type(communicator(Dim::symbol("r") + 1)), Fill::uniform), some_token()})
-                  .breaking("C2"),
-              sample<Scattered>({c64({2}), some_ranks(2), some_token()}, {0, Combine::min}).breaking("C3")};
+      return {
+          sample<Scattered>({{f64({3}), {1, -2, 0.5}}, some_ranks(1), some_token()}).expects({{1, -2, 0.5}}).exact(),
+          sample<Scattered>({f64({2, 3}), some_ranks(1), some_token()}, {1, Combine::add}),
+          sample<Scattered>({{boolean({3}), {1, 0, 1}}, some_ranks(1), some_token()}, {0, Combine::max})
+              .expects({{1, 0, 1}})
+              .exact()
+              .without_gradients(),
+          sample<Scattered>({f64({2, 8}), some_ranks(4), some_token()}, {1, Combine::add}),
+          sample<Scattered>({i32({4}), some_ranks(2), some_token()}, {0, Combine::max}),
+          sample<Scattered>({f32({2}), SampleOperand(Type(communicator(0)), Fill::uniform), some_token()})
+              .breaking("C1"),
+          sample<Scattered>({f32({3}), some_ranks(2), some_token()}).breaking("C2"),
+          sample<Scattered>({f32({4}), some_ranks(2), some_token()}, {1, Combine::add}).breaking("C2"),
+          sample<Scattered>(
+              {f32({4}), SampleOperand(Type(communicator(Dim::symbol("r") + 1)), Fill::uniform), some_token()})
+              .breaking("C2"),
+          sample<Scattered>({c64({2}), some_ranks(2), some_token()}, {0, Combine::min}).breaking("C3")};
     }};
 
 }  // namespace rlx::ops

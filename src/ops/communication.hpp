@@ -32,7 +32,7 @@ Types infer_parts(const Signature& s, int cut, int joined);
 
 // --- References.
 const HostCommunicator& host_communicator(const ReferenceCall& c);
-/// The values of all ranks combined in their order, in partial_type, and rounded once.
+/// The values of all ranks combined in their order, in partial_type, and converted once: rounded, integers wrap.
 HostTensor combined_values(Combine kind, const ReferenceCall& c);
 /// Part `i` of `parts` of x along `axis`; and tensors joined along one.
 HostTensor part_of(const HostTensor& x, int axis, std::int64_t i, std::int64_t parts);

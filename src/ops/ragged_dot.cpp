@@ -127,8 +127,9 @@ extern const OpDef<RaggedDotAttrs> ragged_dot_op{
     .name = "ragged_dot",
     .doc =
         "Matrix product with another matrix for each group of rows, or one product for each group. A negative group "
-        "size counts as 0, and groups end where the rows do; rows after the last group count nowhere, whatever they "
-        "hold.",
+        "size counts as 0, and groups end where the rows do (checked mode refuses both); rows after the last group "
+        "count "
+        "nowhere, whatever they hold.",
     .operands = ragged_dot_operands,
     .constraints = ragged_dot_constraints,
     .infer = ragged_dot_infer,

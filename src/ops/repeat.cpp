@@ -36,8 +36,8 @@ static Values repeat_decompose(Builder& b, const SizedAttrs& a, ValuesIn in) {
 extern const OpDef<SizedAttrs> repeat_op{
     .name = "repeat",
     .doc =
-        "Each position i counts[i] times (negative counts are 0), and how many times it came before; -1 beyond their "
-        "sum where `size` is a greater number.",
+        "Each position i counts[i] times (negative counts are 0, and refused in checked mode), and how many times it "
+        "came before; -1 beyond their sum where `size` is a greater number.",
     .operands = repeat_operands,
     .constraints = sized_constraints,
     .infer = [](const SizedAttrs& a, const Signature&) -> Types {

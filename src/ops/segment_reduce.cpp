@@ -1,6 +1,6 @@
 // Sums and products of f16 and bf16 are formed in f32 and rounded once; as with reduce_window no attribute names
-// another type. Offsets ascend (not checked by the type); rows before the first or from the last offset on belong to no
-// segment. Ties share a cotangent equally.
+// another type. Offsets ascend (checked mode refuses others, the type cannot); rows before the first or from the last
+// offset on belong to no segment. Ties share a cotangent equally.
 #include "ops/combine.hpp"
 #include "ops/structure.hpp"
 

@@ -1,5 +1,6 @@
 #include "runtime/index_checks.hpp"
 
+#include "compile/count_check.hpp"
 #include "compile/index_check.hpp"
 
 #include <rlx/ir/op.hpp>
@@ -64,6 +65,30 @@ CheckReport check_segments(const Node& n, const HostTensor& offsets, std::int64_
   return {};
 }
 
+CheckReport check_groups(const Node& n, const HostTensor& sizes, std::int64_t rows) {
+  std::int64_t left = rows;
+  for (std::int64_t i = 0; i < sizes.numel(); ++i) {
+    const std::int64_t size = sizes.get_i64(i);
+    if (size < 0 || size > left) return {compile::group_size_check(n, rows), size};
+    left -= size;
+  }
+  return {};
+}
+
+CheckReport check_counts(const Node& n, const HostTensor& counts) {
+  for (std::int64_t i = 0; i < counts.numel(); ++i)
+    if (const std::int64_t count = counts.get_i64(i); count < 0) return {compile::repeat_count_check(n), count};
+  return {};
+}
+
+// What dispatch, or a pass before it, says of indices and counts of a node that is not there any more. A check of a
+// size says so itself.
+CheckReport check_limit(const ops::CheckWithinAttrs& a, const HostTensor& x, std::int64_t limit) {
+  for (std::int64_t i = 0; i < x.numel() && a.of.empty(); ++i)
+    if (const std::int64_t v = x.get_i64(i); v < a.lower || v > limit) return {a.what, v};
+  return {};
+}
+
 bool empty(const Type& t) { return std::get<TensorType>(t).numel().constant() == 0; }
 
 }  // namespace
@@ -77,6 +102,9 @@ CheckReport check_indices(const Node& n, std::span<const HostValue> in, std::spa
     return tensor(2).numel() == 0 ? CheckReport{} : check_scatter(n, *a, tensor(0), tensor(1), tensor(2));
   if (n.attrs.get_if<ops::SegmentReduceAttrs>())
     return empty(results[0]) ? CheckReport{} : check_segments(n, tensor(1), tensor(0).shape()[0]);
+  if (n.op->name() == "ragged_dot") return check_groups(n, tensor(2), tensor(0).shape()[0]);
+  if (n.op->name() == "repeat") return check_counts(n, tensor(0));
+  if (const auto* a = n.attrs.get_if<ops::CheckWithinAttrs>()) return check_limit(*a, tensor(0), tensor(1).get_i64(0));
   return {};
 }
 

@@ -26,7 +26,7 @@ class CDialect : public ::testing::Test {
     const conformance::Options options{.device = "c", .compile = {.checked = checked}};
     conformance::Collector out(summary, options, catalog.operators);
     for (const Op* op : operators) {
-      const auto instances = conformance::instances_of(*op, device->target().storage, conformance::Forms::one, out);
+      const auto instances = conformance::instances_of(*op, device->target(), conformance::Forms::one, out);
       conformance::check_values(conformance::expected_of(instances, "c", out), device, catalog, out);
     }
     std::size_t passed = 0;

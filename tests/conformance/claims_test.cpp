@@ -177,6 +177,28 @@ TEST(Claims, FactorizationsAreMadeInTheSameGraph) {
   }
 }
 
+// On one rank every collective has a value, which the host's reference gives; what several make of theirs is tested
+// elsewhere (tests/ops/comm_test.cpp).
+TEST(Claims, CollectivesOfOneRankHaveCases) {
+  const runtime::Catalog catalog = make_catalog();
+  std::size_t collectives = 0;
+  for (const Op* op : catalog.operators.all()) {
+    if (!op->name().starts_with("comm.")) continue;
+    ++collectives;
+    const Summary s = conformance::run(catalog, {.device = "reference", .filter = std::string(op->name())});
+    EXPECT_EQ(s.counts.failed + s.counts.refused, 0u) << s.to_table();
+    std::set<std::string> passed;
+    for (const CaseResult& c : s.cases)
+      if (c.outcome == Outcome::passed) passed.insert(c.kind + " " + c.dtype);
+    std::vector<std::string> kinds{"value f64", "literal f64"};
+    if (op->name() != "comm.rank")  // Which takes no tensor.
+      kinds.insert(kinds.end(),
+                   {"gradient f64", "adjoint c128", "batch f64", "value i8", "value f16", "value bool", "batch u32"});
+    for (const std::string& kind : kinds) EXPECT_TRUE(passed.contains(kind)) << op->name() << " " << kind;
+  }
+  EXPECT_EQ(collectives, 7u);
+}
+
 TEST(Retyping, LiteralsAreRoundedToTheType) {
   const runtime::Catalog catalog = make_catalog();
   const Op& neg = catalog.operators.get("neg");

@@ -148,6 +148,16 @@ TEST(Comm, SumsOfSmallTypesAreRoundedOnce) {
   EXPECT_EQ(run_everywhere(g, {{{2048}, {1}, {1}}}), Everywhere(3, {2050}));
 }
 
+// Integers wrap, as `convert` does: 100 + 100 is 200 - 256, and 3 * 100 is 300 - 256.
+TEST(Comm, SumsOfIntegersWrap) {
+  const auto with = [](Combine kind) {
+    return program(tensor(DType::i8, {2}), 2, [kind](Value v, Value c, Value t) { return all_reduce(v, c, t, kind); });
+  };
+  EXPECT_EQ(run_everywhere(with(Combine::add), {{{100, -100}, {100, -100}}}), Everywhere(2, {-56, 56}));
+  EXPECT_EQ(run_everywhere(with(Combine::mul), {{{3, 2}, {100, 4}}}), Everywhere(2, {44, 8}));
+  EXPECT_EQ(run_everywhere(with(Combine::max), {{{100, -100}, {-1, 3}}}), Everywhere(2, {100, 3}));
+}
+
 struct Case {
   const char* name;
   TensorType x;

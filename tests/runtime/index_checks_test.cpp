@@ -1,4 +1,5 @@
-// What operators make of indices for themselves stays within range: checked mode has nothing to refuse.
+// What checked mode refuses of indices, offsets and counts, and what it says; what operators make of indices for
+// themselves stays within range.
 #include "sizes_support.hpp"
 
 #include <rlx/ir/error.hpp>
@@ -57,6 +58,132 @@ TEST(IndexChecks, OffsetsOfSegmentsThatDecrease) {
           std::string::npos)
           << e.what();
     }
+  }
+}
+
+// What a program says in checked mode; "nothing" where it runs.
+std::string said_by(const runtime::Executable& e, const std::vector<HostTensor>& in) {
+  try {
+    e.run(HostValues(in.begin(), in.end()));
+  } catch (const ArgumentError& error) { return error.what(); }
+  return "nothing";
+}
+
+constexpr const char* out_of_range = " is out of range in program \"sized\": expected ";
+const std::string refused_count = std::string(out_of_range) + "0 or more by the operand counts of %";
+
+// By meaning a negative size is 0 and groups end where the rows do. Where one ends beyond them, those behind it are
+// not to blame.
+TEST(IndexChecks, SizesOfGroups) {
+  const HostTensor x = vector_of(DType::f64, {1, 2}, {2, 1}), y = vector_of(DType::f64, {1, 10, 100}, {3, 1, 1});
+  const struct {
+    Doubles sizes, rows;
+    std::string refused;
+  } cases[] = {{{1, -1, 1}, {1, 200}, "-1"}, {{-5, 1, 0}, {10, 0}, "-5"},
+               {{1, 2, 1}, {1, 20}, "2"},    {{2147483647, 2147483647, 0}, {1, 2}, "2147483647"},
+               {{0, 2, 0}, {10, 20}, ""},    {{0, 0, 1}, {100, 0}, ""}};
+  for (const DType t : {DType::i32, DType::i64}) {
+    const auto with = [&](const Doubles& sizes) { return std::vector<HostTensor>{x, y, vector_of(t, sizes)}; };
+    const Graph g = graph_of(with({0, 0, 0}), [](ValuesIn v) { return Values{ops::ragged_dot(v[0], v[1], v[2])}; });
+    for (const std::string& device : devices()) {
+      const runtime::Executable plain(runtime::open_device(device), g, catalog(), {.checked = false}),
+          checked(runtime::open_device(device), g, catalog(), {.checked = true});
+      for (const auto& c : cases) {
+        SCOPED_TRACE(device + " " + c.refused);
+        const std::vector<HostTensor> in = with(c.sizes);
+        EXPECT_EQ(elements(plain.run(HostValues(in.begin(), in.end()))[0]), c.rows);
+        EXPECT_EQ(
+            said_by(checked, in),
+            c.refused.empty()
+                ? "nothing"
+                : "group size " + c.refused + out_of_range +
+                      "0 to what the groups before it leave of 2 rows by the operand group_sizes of %3 ragged_dot "
+                      "(sized.cpp:7)");
+      }
+    }
+  }
+}
+
+// The rows are those that a mask leaves: three of four. What follows them is padding, no row.
+TEST(IndexChecks, SizesOfGroupsOfSomeRows) {
+  const auto with = [](const Doubles& sizes) {
+    return std::vector<HostTensor>{mask_of({1, 0, 1, 1}), vector_of(DType::f64, {1, 2, 3, 4}, {4, 1}),
+                                   vector_of(DType::f64, {1, 10}, {2, 1}), vector_of(DType::i32, sizes)};
+  };
+  const Graph g = graph_of(with({1, 2}), [](ValuesIn v) {
+    const Value kept = ops::take(v[1], ops::nonzero(v[0], size()), 0);
+    return Values{ops::ragged_dot(kept, kept, v[3], {.mode = ops::Ragged::contract}),
+                  ops::ragged_dot(kept, ops::reshape(v[2], {2, 1, 1}), v[3])};
+  });
+  for (const std::string& device : devices()) {
+    SCOPED_TRACE(device);
+    const runtime::Executable e(runtime::open_device(device), g, catalog(), {.checked = true});
+    const std::vector<HostTensor> sound = with({1, 2});
+    const HostValues out = e.run(HostValues(sound.begin(), sound.end()));
+    EXPECT_EQ(elements(out[0]), (Doubles{1, 9 + 16}));
+    EXPECT_EQ(elements(out[1]), (Doubles{1, 30, 40}));
+    const HostValues cut = run(g, with({1, 3}), device);
+    EXPECT_EQ(elements(cut[0]), (Doubles{1, 9 + 16}));
+    EXPECT_EQ(elements(cut[1]), (Doubles{1, 30, 40}));
+    const std::string said = said_by(e, with({1, 3}));
+    EXPECT_TRUE(
+        said.starts_with("group size 3" + std::string(out_of_range) + "0 to what the groups before it leave of "))
+        << said;
+    EXPECT_NE(said.find(" ragged_dot (sized.cpp:7)"), said.npos) << said;
+  }
+}
+
+// Of a number, of a size without a bound, and of one with; the last operand's length is a size as well.
+TEST(IndexChecks, CountsOfRepeat) {
+  const auto with = [](const Doubles& counts) {
+    return std::vector<HostTensor>{vector_of(DType::i32, counts), mask_of({1, 1, 0, 1})};
+  };
+  const struct {
+    std::function<Values(ValuesIn)> body;
+    Doubles owners;  ///< For the counts 2, -4, 9, 1.
+  } cases[] = {
+      {[](ValuesIn v) { return Values{ops::repeat(ops::slice(v[0], {0}, {2}), 3)[0]}; }, {0, 0, -1}},
+      {[](ValuesIn v) { return Values{ops::repeat(v[0], size())[0]}; }, {0, 0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3}},
+      {[](ValuesIn v) { return Values{ops::repeat(v[0], size(), DType::i64, 12)[0]}; },
+       {0, 0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3}},
+      {[](ValuesIn v) {
+         return Values{ops::repeat(ops::take(v[0], ops::nonzero(v[1], size()), 0), size("m"), DType::i32, 4)[0]};
+       },
+       {0, 0, 2}},
+      {[](ValuesIn v) { return Values{ops::repeat(ops::take(v[0], ops::nonzero(v[1], size()), 0), 5)[0]}; },
+       {0, 0, 2, -1, -1}}};
+  for (const auto& c : cases) {
+    const Graph g = graph_of(with({2, -4, 9, 1}), c.body);
+    for (const std::string& device : devices()) {
+      SCOPED_TRACE(device + " " + std::to_string(&c - cases));
+      EXPECT_EQ(elements(run(g, with({2, -4, 9, 1}), device)[0]), c.owners);
+      const runtime::Executable e(runtime::open_device(device), g, catalog(), {.checked = true});
+      const std::string said = said_by(e, with({2, -4, 9, 1}));
+      EXPECT_TRUE(said.starts_with("repeat count -4" + refused_count)) << said;
+      EXPECT_NE(said.find(" repeat (sized.cpp:7)"), said.npos) << said;
+      EXPECT_EQ(said_by(e, with({1, 0, 2, 1})), "nothing");
+    }
+  }
+}
+
+// Inside a loop each trip is looked at.
+TEST(IndexChecks, CountsInRegions) {
+  const auto with = [](double count) {
+    return std::vector<HostTensor>{vector_of(DType::i32, {2, 1, 3}), vector_of(DType::i32, {count})};
+  };
+  const Graph g = graph_of(with(1), [](ValuesIn v) {
+    const Values state{ops::scalar(*v[0].builder, DType::i32, 0)};
+    return ops::scan(state, {&v[0], 1}, {&v[1], 1}, [](ValuesIn s) {
+      const Value two = ops::concat(Values{ops::reshape(s[1], {1}), s[2]}, 0);
+      return Values{s[0] + ops::reduce_sum(ops::repeat(two, 8)[0], {0})};
+    });
+  });
+  for (const std::string& device : devices()) {
+    SCOPED_TRACE(device);
+    const runtime::Executable e(runtime::open_device(device), g, catalog(), {.checked = true});
+    EXPECT_EQ(said_by(e, with(1)), "nothing");
+    const std::string said = said_by(e, with(-7));
+    EXPECT_TRUE(said.starts_with("repeat count -7" + refused_count)) << said;
   }
 }
 

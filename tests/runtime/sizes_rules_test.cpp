@@ -339,11 +339,10 @@ const std::vector<Case>& cases() {
        }},
       {"ragged_dot",
        [](Value v, Value rows) {
-         // The first half of the rows times 2, the others times 3; and the sums of squares of both halves. The second
-         // size is more than there is left: what follows the rows is padding, no row.
+         // The first half of the rows times 2, the others times 3; and the sums of squares of both halves.
          Builder& b = *v.builder;
          const Value half = ops::dim_size(b, floordiv(length(v), 2), DType::i32);
-         const Value others = ops::dim_size(b, length(v), DType::i32);
+         const Value others = ops::dim_size(b, length(v) - floordiv(length(v), 2), DType::i32);
          const Value sizes = ops::concat(Values{ops::reshape(half, {1}), ops::reshape(others, {1})}, 0);
          const Value scale = ops::reshape(reals(v, {2, 0, 0, 2, 3, 0, 0, 3}), {2, 2, 2});
          const Value column = ops::reshape(v, {length(v), 1});

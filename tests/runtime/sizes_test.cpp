@@ -42,7 +42,7 @@ TEST(Sizes, TextHasTheSymbolThatANodeIntroduces) {
   EXPECT_EQ(print(parse(text, registry(), "again"), {.locations = false}), text);
   EXPECT_EQ(size_nodes(g).size(), 2u);
   expect_everywhere(
-      g, {{{mask_of({0, 1, 1, 0, 0, 1}), vector_of(DType::i32, {2, 0, -1, 3})},
+      g, {{{mask_of({0, 1, 1, 0, 0, 1}), vector_of(DType::i32, {2, 0, 0, 3})},
            {{1, 2, 5}, {0, 0, 3, 3, 3}, {0, 1, 0, 1, 2}}},
           {{mask_of(Flags(6)), vector_of(DType::i32, {0, 0, 0, 0})}, {{}, {}, {}}},
           {{mask_of(Flags(6, true)), vector_of(DType::i32, {3, 3, 3, 3})},

@@ -84,16 +84,19 @@ std::string batched_differs(const Instance& i, const Axes& axes, const Registry&
   const HostValues got = evaluate_made(g, together, in_range, registry);
   for (std::size_t m = 0; m < members; ++m) {
     HostValues one;
-    for (const HostValue& v : got) one.push_back(member(std::get<HostTensor>(v), static_cast<std::int64_t>(m)));
+    for (const HostValue& v : got)
+      if (const auto* t = std::get_if<HostTensor>(&v)) one.push_back(member(*t, static_cast<std::int64_t>(m)));
+      else one.push_back(v);  // A token, the same for all members.
     if (auto d = difference(one, evaluate(i.graph, registry, each[m]), i.sample); !d.empty())
       return text_of_axes(axes) + ", member " + std::to_string(m) + ": " + d;
   }
   return {};
 }
 
-bool tensors_only(const HostValues& values) {
-  return std::all_of(values.begin(), values.end(),
-                     [](const HostValue& v) { return std::holds_alternative<HostTensor>(v); });
+bool can_be_batched(const HostValues& values) {
+  return std::all_of(values.begin(), values.end(), [](const HostValue& v) {
+    return std::holds_alternative<HostTensor>(v) || std::holds_alternative<HostToken>(v);
+  });
 }
 
 void check_one(const Expected& e, Collector& out) {
@@ -121,7 +124,7 @@ void check_one(const Expected& e, Collector& out) {
 
 void check_batching(std::span<const Expected> expected, Collector& out) {
   for (const Expected& e : expected) {
-    if (tensors_only(e.values)) check_one(e, out);
+    if (can_be_batched(e.values)) check_one(e, out);
     else out.skip("batch: a result that is no tensor has no batch dimension");
   }
 }

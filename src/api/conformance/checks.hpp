@@ -88,8 +88,9 @@ Instance instance_of(const Op& op, std::size_t index, AnySample sample, const Re
 enum class Forms : std::uint8_t { one, all };
 
 /// The samples of an operator that are no refusals, and what proves the element types that it claims besides, of those
-/// that `storage` holds. One that cannot be built is a failed case, one without values is skipped.
-std::vector<Instance> instances_of(const Op& op, DTypeSet storage, Forms forms, Collector& out);
+/// that the target stores. One that cannot be built is a failed case, one without values is skipped, and so is one that
+/// communicates, but where the host's references run.
+std::vector<Instance> instances_of(const Op& op, const Target& target, Forms forms, Collector& out);
 
 /// Reference results; an instance without them has failed already.
 struct Expected {

@@ -11,10 +11,11 @@ namespace rlx::conformance {
 
 namespace {
 
-int size_of(DTypeSet set) {
+/// How many element types it claims. That of a communicator says nothing.
+int claimed_by(const Operand& o) {
   int n = 0;
-  for (int i = 0; i < dtype_count; ++i) n += set.contains(static_cast<DType>(i));
-  return n;
+  for (int i = 0; i < dtype_count; ++i) n += o.dtypes.contains(static_cast<DType>(i));
+  return o.resource_kind == "communicator" ? 0 : n;
 }
 
 std::int64_t elements_of(const SampleBase& s) {
@@ -121,9 +122,9 @@ bool only_given(const Op& op) {
 
 std::optional<std::size_t> determining_operand(const Op& op) {
   const auto all = op.operands();
-  const auto most = std::max_element(
-      all.begin(), all.end(), [](const Operand& a, const Operand& b) { return size_of(a.dtypes) < size_of(b.dtypes); });
-  if (most == all.end() || most->dtypes.empty()) return std::nullopt;
+  const auto most = std::max_element(all.begin(), all.end(),
+                                     [](const Operand& a, const Operand& b) { return claimed_by(a) < claimed_by(b); });
+  if (most == all.end() || claimed_by(*most) == 0) return std::nullopt;
   return static_cast<std::size_t>(most - all.begin());
 }
 
@@ -140,7 +141,7 @@ void add_claimed(const Op& op, std::size_t next, DTypeSet storage, Forms forms, 
   const auto determining = determining_operand(op);
   if (determining) prove_all(*determining);
   for (std::size_t position = 0; position < op.operands().size(); ++position)
-    if (position != determining) prove_all(position);
+    if (position != determining && claimed_by(op.operands()[position]) > 0) prove_all(position);
 }
 
 }  // namespace rlx::conformance

@@ -21,7 +21,7 @@ std::string difference(const HostTensor& got, const HostTensor& expected, double
 /// compared.
 std::string difference(const HostValue& got, const HostValue& expected, const SampleBase& s);
 std::string difference(const HostValues& got, const HostValues& expected, const SampleBase& s);
-/// Against SampleBase::expect.
+/// Against SampleBase::expect, which says nothing of tokens.
 std::string literal_difference(const HostValues& got, const SampleBase& s);
 
 }  // namespace rlx::conformance

@@ -100,7 +100,9 @@ HostValues pulled(const Problem& p, const Registry& registry) {
   const Graph g = transform::vjp(p.instance.graph, registry, {p.wanted, p.useful, false});
   HostValues in = p.instance.in;
   in.insert(in.end(), p.cotangents.begin(), p.cotangents.end());
-  return evaluate_made(g, in, p.in_range, registry);
+  HostValues out = evaluate_made(g, in, p.in_range, registry);
+  std::erase_if(out, [](const HostValue& v) { return std::holds_alternative<HostToken>(v); });
+  return out;
 }
 
 HostValues pushed(const Problem& p, const Registry& registry) {

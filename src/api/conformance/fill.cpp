@@ -3,10 +3,12 @@
 #include "api/conformance/resources.hpp"
 
 #include <rlx/ir/error.hpp>
+#include <rlx/ops/comm.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -30,10 +32,28 @@ std::uint64_t seed_of(std::string_view op, std::size_t sample, std::size_t opera
   return h;
 }
 
+bool is_lone_communicator(const Type& t) {
+  const auto* r = std::get_if<ResourceType>(&t);
+  return r && r->kind == "communicator" && r->shape == Shape{1};
+}
+
+namespace {
+
+/// Everything that it exchanges is its own.
+class LoneRank final : public ops::HostCommunicator {
+ public:
+  std::int64_t size() const override { return 1; }
+  std::int64_t rank() const override { return 0; }
+  std::vector<HostTensor> exchange(const HostTensor& mine) const override { return {mine}; }
+};
+
+}  // namespace
+
 std::optional<std::string> cannot_fill(const SampleOperand& o, const Registry& registry) {
-  if (const auto* r = std::get_if<ResourceType>(&o.type); r && !maker_of(*r, registry))
-    return "a " + r->kind + " operand, which no operator makes of a matrix";
-  if (std::holds_alternative<TokenType>(o.type)) return "a token operand";
+  if (const auto* r = std::get_if<ResourceType>(&o.type); r && !is_lone_communicator(o.type)) {
+    if (r->kind == "communicator") return "a communicator of several ranks";
+    if (!maker_of(*r, registry)) return "a " + r->kind + " operand, which no operator makes of a matrix";
+  }
   if (!is_constant(o.type)) return "a symbolic dimension";
   if (const auto* s = std::get_if<SparseType>(&o.type); s && s->format != SparseFormat::csr)
     return "a sparse operand that is not csr";
@@ -192,6 +212,12 @@ void fill_tensor(HostTensor& x, const SampleOperand& o, Generator& g) {
 HostValue filled(const SampleOperand& o, std::uint64_t seed) {
   Generator g(seed);
   if (const auto* s = std::get_if<SparseType>(&o.type)) return fill_csr(*s, o, g);
+  if (std::holds_alternative<TokenType>(o.type)) return HostToken{};
+  if (const auto* r = std::get_if<ResourceType>(&o.type)) {
+    if (!is_lone_communicator(o.type)) throw InternalError("conformance gives no " + to_string(o.type));
+    const std::shared_ptr<const ops::HostCommunicator> lone = std::make_shared<LoneRank>();
+    return HostResource{*r, lone};
+  }
   const auto& t = std::get<TensorType>(o.type);
   if (!o.literal.empty()) return from_literal(t.dtype, constant_shape(t.shape), o.literal);
   HostTensor x(t.dtype, constant_shape(t.shape));

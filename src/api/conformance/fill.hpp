@@ -27,9 +27,12 @@ class Generator {
 /// A seed for one operand: operator, sample, operand, member of a batch.
 std::uint64_t seed_of(std::string_view op, std::size_t sample, std::size_t operand, std::size_t member = 0);
 
-/// Why no value can be made of the operand's type: resources that no operator makes of a matrix, tokens, formats other
-/// than csr, symbolic dimensions.
+/// Whether it is the communicator of one rank, which is given like a tensor; others need ranks to share.
+bool is_lone_communicator(const Type& t);
+/// Why no value can be made of the operand's type: communicators of several ranks, other resources that no operator
+/// makes of a matrix, formats other than csr, symbolic dimensions.
 std::optional<std::string> cannot_fill(const SampleOperand& o, const Registry& registry);
+/// Of a type that is no resource but a lone communicator.
 HostValue filled(const SampleOperand& o, std::uint64_t seed);
 /// A tensor with these elements, (real, imaginary) pairs of complex ones.
 HostTensor from_literal(DType t, const std::vector<std::int64_t>& shape, const std::vector<double>& elements);

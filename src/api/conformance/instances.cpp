@@ -64,15 +64,17 @@ void Collector::rule_refused(const CaseOf& c, std::string_view rule, Op::RuleInf
   else add(c, Outcome::refused, e.what());
 }
 
-std::vector<Instance> instances_of(const Op& op, DTypeSet storage, Forms forms, Collector& out) {
+std::vector<Instance> instances_of(const Op& op, const Target& target, Forms forms, Collector& out) {
   std::vector<Instance> instances;
   std::size_t index = 0;
   for (AnySample& s : op.samples()) {
     const std::size_t at = index++;
     if (!s.breaks.empty()) continue;
     std::string why;
-    for (const SampleOperand& o : s.in)
+    for (const SampleOperand& o : s.in) {
       if (const auto no = cannot_fill(o, out.registry()); no && why.empty()) why = *no;
+      if (is_lone_communicator(o.type) && !target.interprets() && why.empty()) why = "a communicator: no transport";
+    }
     if (!why.empty()) {
       out.skip(why);
       continue;
@@ -82,7 +84,7 @@ std::vector<Instance> instances_of(const Op& op, DTypeSet storage, Forms forms, 
                 [&] { instances.push_back(instance_of(op, at, std::move(s), out.registry(), tail)); });
   }
   if (instances.empty()) out.skip("value: no sample of " + std::string(op.name()) + " has values");
-  add_claimed(op, index, storage, forms, instances, out);
+  add_claimed(op, index, target.storage, forms, instances, out);
   return instances;
 }
 

@@ -1,5 +1,7 @@
 #include "api/conformance/resources.hpp"
 
+#include "api/conformance/fill.hpp"
+
 #include <algorithm>
 
 namespace rlx::conformance {
@@ -31,9 +33,11 @@ class Emitter {
   Emitted emit(const Op& op) {
     Values operands(s_.in.size());
     for (std::size_t k = 0; k < operands.size(); ++k)
-      if (!std::holds_alternative<ResourceType>(s_.in[k].type)) operands[k] = input(s_.in[k]);
+      if (!std::holds_alternative<ResourceType>(s_.in[k].type) || is_lone_communicator(s_.in[k].type))
+        operands[k] = input(s_.in[k]);
     for (std::size_t k = 0; k < operands.size(); ++k)
-      if (const auto* t = std::get_if<ResourceType>(&s_.in[k].type)) operands[k] = made(*t, operands);
+      if (const auto* t = std::get_if<ResourceType>(&s_.in[k].type); t && !operands[k])
+        operands[k] = made(*t, operands);
     const Values results = b_.emit(op.name(), operands, s_.attrs, s_.regions);
     out_.node = b_.graph().region(b_.region()).nodes.back();
     for (const Value& v : results) read(v, operands);

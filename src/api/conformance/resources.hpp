@@ -1,4 +1,5 @@
-// Resources in instances: no literal states one, so it is made in the same graph, and read there.
+// Resources in instances: no literal states one, so it is made in the same graph, and read there; but for a
+// communicator of one rank, which is given.
 #pragma once
 #include "api/conformance/checks.hpp"
 

@@ -65,7 +65,7 @@ Summary run(const runtime::Catalog& catalog, const Options& options) {
   if (options.filter.empty() && device->computes()) check_memory(*device, out);
   for (std::size_t k = 0; k < ops.size(); ++k) {
     if (options.progress) options.progress({ops[k]->name(), k, ops.size()});
-    const std::vector<Instance> instances = instances_of(*ops[k], device->target().storage, forms, out);
+    const std::vector<Instance> instances = instances_of(*ops[k], device->target(), forms, out);
     const std::vector<Expected> expected = expected_of(instances, options.device, out);
     if (is_reference) {
       check_definition(*ops[k], out);

@@ -1,5 +1,6 @@
 #include "compile/sizes/bound_sizes.hpp"
 
+#include "compile/count_check.hpp"
 #include "compile/sizes/rules.hpp"
 
 #include <rlx/ir/op.hpp>
@@ -72,6 +73,7 @@ class Bounder {
     if (n.op->has_trait(Trait::padded)) return SizedNode(b_, g, n, in, known_, options_.checked).emit(in);
     if (n.op->meaning() == Meaning::composite) {
       resolved(Path::common, "decomposition");
+      watch(g, n, in);
       return decomposed(g, n, in, [&](Builder& b, ValuesIn x) { return n.op->decompose(b, n.attrs, x); });
     }
     const BoundRule rule = n.op->is_primitive() ? bound_rule(*n.op) : nullptr;
@@ -106,11 +108,22 @@ class Bounder {
     const std::int64_t capacity = std::max<std::int64_t>(limits.upper, 1);
     known_.capacities[size] = capacity;
     known_.symbols[size] = {limits.lower, capacity, 1};
-    if (&g == &hir_ && std::none_of(n.results.begin(), n.results.end(), [&](ValueId v) { return read_.contains(v); }))
-      return Values(n.results.size());  // Only its size is asked for.
+    const bool is_read =
+        &g != &hir_ || std::any_of(n.results.begin(), n.results.end(), [&](ValueId v) { return read_.contains(v); });
     const AnyAttrs whole = n.attrs.substitute(known_.capacities);
-    if (sizes_of(g, n, false).empty()) return b_.emit(n.op->name(), in, whole);
+    if (is_read && sizes_of(g, n, false).empty()) return b_.emit(n.op->name(), in, whole);
+    watch(g, n, in);
+    if (!is_read) return Values(n.results.size());  // Only its size is asked for.
     return decomposed(g, n, in, [&](Builder& b, ValuesIn x) { return n.op->decompose(b, whole, x); });
+  }
+
+  /// In checked mode, what dispatch says of the counts of a node that it does not come to see.
+  void watch(const Graph& g, const Node& n, ValuesIn in) {
+    if (!options_.checked || !takes_counts(n) || b_.origin() < 0) return;
+    Node with_row = n;
+    with_row.origin = b_.origin();
+    const Value counts = SizedNode(b_, g, n, in, known_, true).masked(0, {0}, 0);
+    watch_counts(with_row, {&counts, 1});
   }
 
   /// What `fill` emits on operands of the types as written is bounded in turn.

@@ -1,4 +1,5 @@
 // Reductions and contractions: padding counts as the neutral element.
+#include "compile/count_check.hpp"
 #include "compile/sizes/rules.hpp"
 
 #include <rlx/ops/build.hpp>
@@ -49,6 +50,9 @@ Values bound_ragged_dot(const SizedNode& n) {
   const bool rows = n.as<ops::RaggedDotAttrs>().mode == ops::Ragged::rows;
   if (rows && (n.varies(0, 1) || n.varies(1, 1))) throw SizeRefusal{"the contracted dimension varies"};
   const Value sizes = n.masked(2, {0}, 0);
+  // What dispatch says of them knows the rows of the buffer only.
+  if (const Dim all = n.shape(0)[0]; n.checked && n.varies(all))
+    watch_group_sizes(ops::convert(sizes, DType::i64), n.value(all), group_size_check(n.node, all));
   return rows ? n.emit(Values{n.in[0], n.in[1], sizes})
               : n.emit(Values{n.masked(0, {0}, 0), n.masked(1, {0}, 0), sizes});
 }

@@ -8,8 +8,8 @@
 
 namespace rlx {
 
-/// Sees each node that runs by its reference, with its operands and the constant types of its results, before it does;
-/// may throw.
+/// Sees each node before it runs by its reference, and each composite before its decomposition does, with its operands
+/// and the constant types of its results; may throw.
 using NodeWatch = std::function<void(const Node&, std::span<const HostValue> operands, std::span<const Type> results)>;
 
 /// A node that has run by its reference: of the graph, or of the decomposition of one of its nodes.
