@@ -4,6 +4,7 @@
 #include "graph_file.hpp"
 #include "json_output.hpp"
 
+#include <rlx/compile/compile.hpp>
 #include <rlx/compile/report.hpp>
 #include <rlx/runtime/backends.hpp>
 #include <rlx/runtime/executable.hpp>
@@ -33,7 +34,8 @@ void print_refusals(const DispatchReport& report) {
 
 int Report::run() const {
   const Graph g = read_graph(file);
-  const Graph whole = with_symbols(g, symbol_bindings(g, symbols));
+  const Bindings given = symbol_bindings(g, symbols);
+  const Graph whole = given.empty() ? g : specialise(g, catalog().operators, given);
   try {
     const runtime::Executable executable(runtime::open_device(flags.device), whole, catalog(), flags.options());
     if (context.json) print_json(report_json(executable.report()));
@@ -59,7 +61,9 @@ void add_report(CLI::App& app, Context& context) {
                             "Compiles a graph and shows how every node is lowered: native, common-IR or rewritten.",
                             [r] { return r->run(); });
   c->add_option("graph", r->file, "the graph in text form")->required();
-  c->add_option("--symbol", r->symbols, "NAME=NUMBER for each symbol of the graph")->allow_extra_args(false);
+  c->add_option("--symbol", r->symbols,
+                "NAME=NUMBER, a symbol of the graph; others are planned for as a program that takes all their values")
+      ->allow_extra_args(false);
   c->add_flag("--refusals", r->refusals, "also say why each earlier path was not taken");
   r->flags.add_to(*c);
 }

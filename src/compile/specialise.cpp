@@ -1,9 +1,8 @@
 // A graph with its symbols replaced by values.
 #include <rlx/compile/compile.hpp>
 
+#include <rlx/ir/bind.hpp>
 #include <rlx/ir/builder.hpp>
-
-#include <limits>
 
 namespace rlx {
 
@@ -16,29 +15,24 @@ Values specialise_region(Builder& b, const Graph& g, RegionId r, ValuesIn argume
     for (RegionId inner : n.regions)
       bodies.push_back([&, inner](ValuesIn a) { return specialise_region(b, g, inner, a, bindings); });
     b.set_location(n.location);
-    return b.emit(n.op->name(), operands, n.attrs.substitute(bindings), bodies);
+    Values results = b.emit(n.op->name(), operands, n.attrs.substitute(bindings), bodies);
+    Types are, stated;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      are.push_back(results[i].type());
+      stated.push_back(substitute(g.type(n.results[i]), bindings));
+    }
+    check_stated(n.op->name(), are, stated);
+    return results;
   });
-}
-
-/// "1 to 8", "at least 1 in multiples of 8"
-std::string values_of(const SymbolInfo& s) {
-  const std::string lower = std::to_string(s.lower);
-  return (s.upper == std::numeric_limits<std::int64_t>::max() ? "at least " + lower
-                                                              : lower + " to " + std::to_string(s.upper)) +
-         (s.divisor == 1 ? "" : " in multiples of " + std::to_string(s.divisor));
 }
 
 }  // namespace
 
 Graph specialise(const Graph& g, const Registry& registry, const Bindings& bindings) {
+  check_values(g.symbols, bindings);
   Graph out(g.name);
-  for (const auto& [symbol, info] : g.symbols) {
-    const auto it = bindings.find(symbol);
-    if (it == bindings.end()) out.symbols.emplace(symbol, info);
-    else if (it->second < info.lower || it->second > info.upper || it->second % info.divisor != 0)
-      throw ArgumentError("symbol \"" + symbol + "\" is " + std::to_string(it->second) + ", expected " +
-                          values_of(info));
-  }
+  for (const auto& s : g.symbols)
+    if (!bindings.contains(s.first)) out.symbols.insert(s);
   Builder b(out, registry);
   Values in;
   for (std::size_t i = 0; i < g.inputs().size(); ++i)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <optional>
 
 namespace rlx {
@@ -94,6 +95,14 @@ void check_shape(const Shape& declared, const Shape& actual, const std::string& 
     check_dim(declared[i], actual[i], what, static_cast<int>(i), bindings);
 }
 
+/// "1 to 8", "at least 1 in multiples of 8"
+std::string values_of(const SymbolInfo& s) {
+  const std::string lower = std::to_string(s.lower);
+  return (s.upper == std::numeric_limits<std::int64_t>::max() ? "at least " + lower
+                                                              : lower + " to " + std::to_string(s.upper)) +
+         (s.divisor == 1 ? "" : " in multiples of " + std::to_string(s.divisor));
+}
+
 }  // namespace
 
 void solve_symbols(std::span<const Type> declared, std::span<const HostValue> actual, Bindings& bindings) {
@@ -113,6 +122,22 @@ std::set<std::string> solvable_symbols(std::span<const Type> declared) {
           again = out.insert(l->symbol).second || again;
   }
   return out;
+}
+
+void check_values(const SymbolTable& symbols, const Bindings& values) {
+  for (const auto& [symbol, info] : symbols)
+    if (const auto it = values.find(symbol);
+        it != values.end() && (it->second < info.lower || it->second > info.upper || it->second % info.divisor != 0))
+      throw ArgumentError("symbol \"" + symbol + "\" is " + std::to_string(it->second) + ", expected " +
+                          values_of(info));
+}
+
+void check_stated(std::string_view op, const Types& results, const Types& stated) {
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (!(results[i] == stated[i]))
+      throw VerifyError(std::string(op), "type",
+                        std::string(op) + ": for these sizes the result is " + to_string(results[i]) +
+                            ", where the graph states " + to_string(stated[i]));
 }
 
 void bind_symbols(const Type& declared, const Type& actual, const std::string& what, Bindings& bindings) {

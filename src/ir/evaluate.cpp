@@ -56,7 +56,7 @@ class Evaluator {
     HostValues in;
     for (ValueId v : n.operands) in.push_back(slot(v));
     if (const std::string size = n.op->introduces(n.attrs); !size.empty()) introduce(n, in, size);
-    if (introduced_) check_again(n, in);
+    if (!bindings_.empty()) check_again(n, in);
     const Types results = types_of(n.results);
     if (watch_) watch_(n, in, results);
     HostValues out = n.op->meaning() == Meaning::composite ? composite(n, in) : reference(n, in, results);
@@ -109,10 +109,9 @@ class Evaluator {
     if (value < limits.lower || value > limits.upper)
       throw size_error(n.op->name(), size_text(n.op->name(), size, limits, n.location), value);
     bindings_[size] = value;
-    introduced_ = true;
   }
 
-  // Constraints that were to be guarded because a size was not known. An empty result needs nothing.
+  // Constraints that were to be guarded because a symbol had no value. An empty result needs nothing.
   void check_again(const Node& n, const HostValues& in) const {
     std::set<std::string> symbols;
     for (const std::vector<ValueId>* list : {&n.operands, &n.results})
@@ -130,7 +129,10 @@ class Evaluator {
     std::vector<RegionType> regions;
     for (RegionId r : n.regions)
       regions.push_back({types_of(graph_.region(r).arguments), types_of(graph_.region(r).results)});
-    n.op->check(attributes(n), Signature{types, regions, nullptr});
+    const AnyAttrs attrs = attributes(n);
+    const Signature signature{types, regions, nullptr};
+    n.op->check(attrs, signature);
+    check_stated(n.op->name(), n.op->infer(attrs, signature), results);
   }
 
   // The decomposition is made for the actual types, so that no symbol of the caller enters it.
@@ -149,8 +151,7 @@ class Evaluator {
 
   const Graph& graph_;
   const Registry& registry_;
-  Bindings bindings_;        // Of the arguments' shapes, and of the sizes introduced so far.
-  bool introduced_ = false;  // Whether there are any of these.
+  Bindings bindings_;  // Of the arguments' shapes, and of the sizes introduced so far.
   const NodeWatch& watch_;
   const ResultWatch& seen_;
   const Node* of_;  // As Evaluated has it; null: none.
@@ -165,9 +166,10 @@ HostValues evaluate(const Graph& g, const Registry& registry, std::span<const Ho
     throw ArgumentError(g.name + ": " + counted(arguments.size(), "argument") + " given, expected " +
                         std::to_string(g.inputs().size()));
   Bindings bindings;
-  solve_symbols(g.types_of(g.inputs()), arguments, bindings);
+  if (!g.symbols.empty()) solve_symbols(g.types_of(g.inputs()), arguments, bindings);
   for (std::size_t i = 0; i < arguments.size(); ++i)
     bind_symbols(g.type(g.inputs()[i]), arguments[i], "argument \"" + g.input_names[i] + "\"", bindings);
+  check_values(g.symbols, bindings);
   return Evaluator(g, registry, std::move(bindings), watch, seen).run(Graph::top, arguments);
 }
 

@@ -177,6 +177,12 @@ TEST(Commands, ReportShowsEveryNode) {
   EXPECT_EQ(j["nodes"][0]["op"], "softmax");
   for (const char* key : {"path", "provider", "lowering"}) EXPECT_TRUE(j["nodes"][0].contains(key)) << key;
   EXPECT_EQ(j["unresolved"], 0);
+  EXPECT_TRUE(j["planned_for"].empty());
+  // Without a value it is the program of all of them, planned for one: 1024, or the nearest that n may be.
+  const auto all = rlx({"report", folder / "g.rlx", "--json"}).json();
+  EXPECT_EQ(all["planned_for"], (nlohmann::json{{"n", 64}}));
+  EXPECT_EQ(all["nodes"][0]["path"], j["nodes"][0]["path"]);
+  EXPECT_EQ(all["nodes"][0]["types"], "f64[64,4]");
   const Outcome forced = rlx({"report", folder / "g.rlx", "--symbol", "n=8", "--policy", "force-native", "--json"});
   EXPECT_EQ(forced.status, 1);
   EXPECT_EQ(forced.json()["unresolved"], 1);

@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace rlx {
 
@@ -14,6 +15,13 @@ namespace rlx {
 RLX_API void solve_symbols(std::span<const Type> declared, std::span<const HostValue> actual, Bindings& bindings);
 /// The symbols that solve_symbols binds from arguments of these types, whichever fit.
 RLX_API std::set<std::string> solvable_symbols(std::span<const Type> declared);
+
+/// Refuses values that are outside of their symbols' bounds or no multiples of their divisors. ArgumentError.
+RLX_API void check_values(const SymbolTable& symbols, const Bindings& values);
+
+/// Refuses results of `op` that for some values of symbols have other types than the graph states: what infer says may
+/// depend on a condition that holds for most values. VerifyError, constraint "type".
+RLX_API void check_stated(std::string_view op, const Types& results, const Types& stated);
 
 /// Values of the symbols that make `declared` equal to `actual`, the type of a host value: it is what a quantized
 /// `declared` stores. Throws ArgumentError where they cannot be equal, or what is told does not make them so.
