@@ -16,7 +16,9 @@ Values specialise_region(Builder& b, const Graph& g, RegionId r, ValuesIn argume
     for (RegionId inner : n.regions)
       bodies.push_back([&, inner](ValuesIn a) { return specialise_region(b, g, inner, a, bindings); });
     b.set_location(n.location);
-    return b.emit(n.op->name(), operands, n.attrs.substitute(bindings), bodies);
+    Values out = b.emit(n.op->name(), operands, n.attrs.substitute(bindings), bodies);
+    b.keep_note(n, out);
+    return out;
   });
 }
 
