@@ -16,7 +16,7 @@ namespace {
 bool contains(const std::vector<int>& list, int d) { return std::find(list.begin(), list.end(), d) != list.end(); }
 
 /// Component k of an index vector must lie in [0, room[k]), or be `meant`.
-CheckReport first_outside(const Node& n, const char* what, const HostTensor& indices, int vector_dim,
+CheckReport first_outside(const Node& n, const char* kind, const HostTensor& indices, int vector_dim,
                           const std::vector<std::int64_t>& room, std::optional<std::int64_t> meant = {}) {
   std::int64_t stride = 1;  // between the components of a vector
   for (std::size_t d = static_cast<std::size_t>(vector_dim) + 1; d < indices.shape().size(); ++d)
@@ -26,7 +26,7 @@ CheckReport first_outside(const Node& n, const char* what, const HostTensor& ind
     const std::int64_t index = indices.get_i64(i);
     if (index == meant) continue;
     const std::int64_t within = room[static_cast<std::size_t>(i / stride % components)];
-    if (index < 0 || index >= within) return {compile::index_check(what, n, within - 1), index};
+    if (index < 0 || index >= within) return {compile::index_check(kind, n, compile::index_range(within - 1)), index};
   }
   return {};
 }
@@ -56,11 +56,11 @@ CheckReport check_scatter(const Node& n, const ops::ScatterAttrs& a, const HostT
 /// Offsets [segments + 1] into `rows` rows.
 CheckReport check_segments(const Node& n, const HostTensor& offsets, std::int64_t rows) {
   if (CheckReport outside = first_outside(n, "segment offset", offsets, offsets.rank(), {rows + 1});
-      !outside.what.empty())
+      outside.refused())
     return outside;
   for (std::int64_t i = 1; i < offsets.numel(); ++i)
     if (const std::int64_t end = offsets.get_i64(i); end < offsets.get_i64(i - 1))
-      return {compile::index_check("segment offset", n) + std::string(compile::ascending), end};
+      return {compile::index_check("segment offset", n, std::string(compile::ascending)), end};
   return {};
 }
 

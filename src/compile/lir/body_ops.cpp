@@ -66,6 +66,9 @@ constexpr Constraint<LocalAttrs> local_constraints[] = {
 constexpr Constraint<SizeAttrs> size_constraints[] = {
     {"C1", "value >= 0", [](const SizeAttrs& a, const Signature&) -> Answer { return a.value >= 0; }}};
 
+constexpr Constraint<CheckAttrs> check_constraints[] = {
+    {"C1", "kind is not empty", [](const CheckAttrs& a, const Signature&) -> Answer { return !a.kind.empty(); }}};
+
 constexpr OpDef<NoAttributes> load =
     lir_def<NoAttributes>("lir.load", "Element `index` of a buffer.",
                           {load_operands, load_constraints,
@@ -114,7 +117,7 @@ constexpr OpDef<NoAttributes> barrier = lir_def<NoAttributes>(
 
 constexpr OpDef<CheckAttrs> check =
     lir_def<CheckAttrs>("lir.check", "In checked mode, records the first index whose condition is false.",
-                        {check_operands, {}, [](const CheckAttrs&, const Signature&) { return Types{}; }});
+                        {check_operands, check_constraints, [](const CheckAttrs&, const Signature&) { return Types{}; }});
 
 }  // namespace
 

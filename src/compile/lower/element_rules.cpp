@@ -152,7 +152,7 @@ Value gather_element(Elements& e, const Node& n, const Coordinates& c) {
       const Value low = ops::compare(start, e.index().number(0), ops::Direction::ge);
       const Value high = ops::compare(start, e.index().number(room), ops::Direction::lt);
       b.emit("lir.check", {b.emit1("and", {low, high}), start},
-             lir::CheckAttrs{index_check("gather index", n, room.value - 1)});
+             index_check("gather index", n, index_range(room.value - 1)));
     }
     from[d] = from[d] + e.index().clamped(start, room);
   }

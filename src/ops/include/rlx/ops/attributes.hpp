@@ -77,11 +77,13 @@ struct SizedAttrs {
 struct CheckWithinAttrs {
   std::string what{}, of{};
   std::int64_t lower = 0;
+  std::string expected{};
   bool operator==(const CheckWithinAttrs&) const = default;
   static constexpr auto fields = std::tuple{
       Field{"what", &CheckWithinAttrs::what, "what an error says of x"},
       Field{"of", &CheckWithinAttrs::of, "operator whose NumericalError it is; empty: an index, an ArgumentError"},
-      Field{"lower", &CheckWithinAttrs::lower, "least allowed value"}};
+      Field{"lower", &CheckWithinAttrs::lower, "least allowed value"},
+      Field{"expected", &CheckWithinAttrs::expected, "what an error says was expected of an index; empty: not known"}};
 };
 
 /// Dimension i of the operand becomes dimension axes[i] of the result; size 1 stretches.
