@@ -83,11 +83,18 @@ RegionId Builder::fill_region(NodeId owner, const Types& argument_types, const R
 }
 
 Values Builder::place(const Op& op, ValuesIn operands, AnyAttrs attrs,
-                      const std::function<std::vector<RegionId>(NodeId)>& fill, std::string record,
-                      std::string note) {
+                      const std::function<std::vector<RegionId>(NodeId)>& fill, std::string record, std::string note) {
   const NodeId id = graph_->reserve_node();
-  Node node{&op,       std::move(attrs), ids_of(operands, this, op.name()), {}, {}, region_, std::move(record),
-            location_, std::move(note), origin_};
+  Node node{&op,
+            std::move(attrs),
+            ids_of(operands, this, op.name()),
+            {},
+            {},
+            region_,
+            std::move(record),
+            location_,
+            std::move(note),
+            origin_};
   node.regions = fill(id);
   const Types types = graph_->types_of(node.operands);
   std::vector<RegionType> regions;
@@ -160,8 +167,8 @@ Values Builder::inline_region(const Graph& from, RegionId region, ValuesIn argum
   // The nodes were checked where they come from: they are copied with their types, locations, notes and origins.
   return transcribe(from, region, arguments, [&](const Node& n, ValuesIn operands) {
     const NodeId id = graph_->reserve_node();
-    Node copy{n.op, n.attrs, ids_of(operands, this, n.op->name()), {}, {}, region_, n.record,
-              n.location, n.note, n.origin};
+    Node copy{n.op,   n.attrs, ids_of(operands, this, n.op->name()), {}, {}, region_, n.record, n.location,
+              n.note, n.origin};
     for (RegionId r : n.regions)
       copy.regions.push_back(fill_region(id, from.types_of(from.region(r).arguments),
                                          [&](ValuesIn a) { return inline_region(from, r, a); }));

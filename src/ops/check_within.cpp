@@ -57,7 +57,8 @@ extern const OpDef<CheckWithinAttrs> check_within_op{
               sample<C>({{i64({}), {-3}}, {i64({}), {-1}}}, {.what = "size of x", .of = "x", .lower = -3})
                   .expects({{-3}})
                   .exact(),
-              sample<C>({{i64({0, 2})}, {i64({}), {0}}}, a), sample<C>({i64({2}), i64({1})}, a).breaking("C1"),
+              sample<C>({{i64({0, 2})}, {i64({}), {0}}}, a),
+              sample<C>({i64({2}), i64({1})}, a).breaking("C1"),
               sample<C>({i64({2}), i64({})}).breaking("C2"),
               sample<C>({i32({2}), i64({})}, a).breaking("dtype")};
     }};

@@ -3,7 +3,8 @@
 #include "compile/index_check.hpp"
 
 #include <rlx/ir/op.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/indexing.hpp>
+#include <rlx/ops/attributes/reduction.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -55,8 +56,7 @@ CheckReport check_scatter(const Node& n, const ops::ScatterAttrs& a, const HostT
 
 /// Offsets [segments + 1] into `rows` rows.
 CheckReport check_segments(const Node& n, const HostTensor& offsets, std::int64_t rows) {
-  if (CheckReport outside = first_outside(n, "segment offset", offsets, offsets.rank(), {rows + 1});
-      outside.refused())
+  if (CheckReport outside = first_outside(n, "segment offset", offsets, offsets.rank(), {rows + 1}); outside.refused())
     return outside;
   for (std::int64_t i = 1; i < offsets.numel(); ++i)
     if (const std::int64_t end = offsets.get_i64(i); end < offsets.get_i64(i - 1))

@@ -9,7 +9,7 @@
 #include <rlx/ir/located.hpp>
 #include <rlx/ir/memory.hpp>
 #include <rlx/ir/sizes.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/source.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -3,7 +3,7 @@
 #include <rlx/ir/builder.hpp>
 #include <rlx/ir/located.hpp>
 #include <rlx/ir/op.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/control_flow.hpp>
 
 #include <string_view>
 #include <type_traits>
@@ -55,8 +55,8 @@ bool region_has_effect(const Graph& g, RegionId r);
 /// Throws VerifyError(op, rule) with the reason and the node's location.
 [[noreturn]] void refuse(const Node& n, std::string_view rule, const std::string& why);
 
-/// What a rule made of `of` says what that said of itself: the nodes of the same operator that stand where `b` emits, but
-/// for the first `before` of the graph.
+/// What a rule made of `of` says what that said of itself: the nodes of the same operator that stand where `b` emits,
+/// but for the first `before` of the graph.
 void keep_note(Builder& b, std::size_t before, const Node& of);
 
 /// Runs a rule: what it emits has the node's location and keeps its note; what it refuses gets the location.

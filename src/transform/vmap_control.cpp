@@ -65,9 +65,8 @@ Batched branch_batch(const BatchContext& c, const Node& n, ValuesIn in, std::spa
     }
     Batched out{{}, axes_of(results)};
     for (std::size_t i = 0; i < results.size(); ++i)
-      out.out.push_back(
-          noted(ops::select(over(in[0], branches[0][i]), branches[0][i], branches[1][i]),
-                "if over a batched predicate: both branches run for all members"));
+      out.out.push_back(noted(ops::select(over(in[0], branches[0][i]), branches[0][i], branches[1][i]),
+                              "if over a batched predicate: both branches run for all members"));
     return out;
   }
   const Mask arguments = batched(own);

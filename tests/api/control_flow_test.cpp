@@ -28,7 +28,9 @@ TEST(Cond, BatchedIsReported) {
   };
   const auto g = [](const Tensor& x) { return where(x > 0, sqrt(x), -x); };
   const std::string note = "if over a batched predicate: both branches run for all members";
-  const auto of_cond = jit(vmap(f)), of_where = jit(vmap(g)), alone = jit(f);
+  const auto of_cond = jit(vmap(f));
+  const auto of_where = jit(vmap(g));
+  const auto alone = jit(f);
   const Tensor x = Tensor::from({9.0, -1.0});
   EXPECT_EQ(of_cond(x).to_vector<double>(), (std::vector<double>{3, 1}));
   EXPECT_EQ(of_where(x).to_vector<double>(), (std::vector<double>{3, 1}));

@@ -249,11 +249,10 @@ TEST(ControlFlow, VmapLeavesNotes) {
   EXPECT_EQ(selects, 2u);
 
   // One that was written as such has nothing to tell.
-  const Graph plain = vmap(graph_of({f64({}), f64({})},
-                                    [](ValuesIn v) {
-                                      return Values{select(compare(v[1], v[0], Direction::lt), v[0], v[1])};
-                                    }),
-                           registry(), {.size = 2});
+  const Graph plain =
+      vmap(graph_of({f64({}), f64({})},
+                    [](ValuesIn v) { return Values{select(compare(v[1], v[0], Direction::lt), v[0], v[1])}; }),
+           registry(), {.size = 2});
   EXPECT_EQ(notes_of(plain, "select"), std::vector{std::string()});
 }
 

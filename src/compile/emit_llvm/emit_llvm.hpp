@@ -57,7 +57,7 @@ struct KernelInfo {
   std::int64_t rows = 0;  ///< Positions of all dimensions but the last, where the same number of units follows for each
                           ///< in order; else 0.
   std::int64_t last = 1;  ///< Extent of the last dimension.
-  std::vector<std::int64_t> sizes{};  ///< What launches hand to the function: the numbers that are not in its code.
+  std::vector<std::int64_t> sizes{};      ///< What launches hand to the function: the numbers that are not in its code.
   std::vector<lir::CheckAttrs> checks{};  ///< What its checks say, which is not in its code either.
 };
 

@@ -31,7 +31,7 @@ struct EmittedKernel {
 
 struct EmittedProgram {
   std::string text;
-  std::vector<EmittedKernel> kernels;  ///< In the order of lir::kernels().
+  std::vector<EmittedKernel> kernels;   ///< In the order of lir::kernels().
   std::vector<lir::CheckAttrs> checks;  ///< What check number i + 1 says.
 };
 

@@ -115,9 +115,9 @@ constexpr OpDef<NoAttributes> barrier = lir_def<NoAttributes>(
     "lir.barrier", "The threads of a team meet; their local memory is then visible to all of them.",
     {{}, {}, [](const NoAttributes&, const Signature&) { return Types{}; }});
 
-constexpr OpDef<CheckAttrs> check =
-    lir_def<CheckAttrs>("lir.check", "In checked mode, records the first index whose condition is false.",
-                        {check_operands, check_constraints, [](const CheckAttrs&, const Signature&) { return Types{}; }});
+constexpr OpDef<CheckAttrs> check = lir_def<CheckAttrs>(
+    "lir.check", "In checked mode, records the first index whose condition is false.",
+    {check_operands, check_constraints, [](const CheckAttrs&, const Signature&) { return Types{}; }});
 
 }  // namespace
 

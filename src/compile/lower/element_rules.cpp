@@ -4,7 +4,10 @@
 #include "compile/lower/positions.hpp"
 
 #include <rlx/compile/lir.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/elementwise.hpp>
+#include <rlx/ops/attributes/indexing.hpp>
+#include <rlx/ops/attributes/shape.hpp>
+#include <rlx/ops/attributes/source.hpp>
 #include <rlx/ops/build.hpp>
 
 #include <algorithm>

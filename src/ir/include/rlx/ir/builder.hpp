@@ -78,8 +78,7 @@ class RLX_API Builder {
 
  private:
   Values place(const Op& op, ValuesIn operands, AnyAttrs attrs,
-               const std::function<std::vector<RegionId>(NodeId)>& fill, std::string record,
-               std::string note = {});
+               const std::function<std::vector<RegionId>(NodeId)>& fill, std::string record, std::string note = {});
   RegionId fill_region(NodeId owner, const Types& argument_types, const RegionBody& body);
   Graph* graph_;
   const Registry* registry_;

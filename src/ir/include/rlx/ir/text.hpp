@@ -13,9 +13,9 @@
 //   }
 //
 // A node: results, operator, operands, record, attributes that differ from the default, regions, types of the results,
-// note(...), location; all but operator and operands may be absent. Written by hand, values may have any names (letters,
-// digits, '_', '.'), unique in the whole text, and an input or output whose quoted name is left out is called as its
-// value.
+// note(...), location; all but operator and operands may be absent. Written by hand, values may have any names
+// (letters, digits, '_', '.'), unique in the whole text, and an input or output whose quoted name is left out is called
+// as its value.
 // `#` starts a comment.
 #pragma once
 #include <rlx/ir/graph.hpp>
