@@ -1,5 +1,6 @@
 // A compiled program: immutable, called by several threads at once, each call with an arena of the pool.
 #include "compile/index_check.hpp"
+#include "ir/within.hpp"
 #include "runtime/compiled_graph.hpp"
 #include "runtime/index_checks.hpp"
 #include "runtime/loaded_program.hpp"
@@ -29,8 +30,18 @@ std::vector<HostTensor*> arrays(HostValue& v) {
   return {};
 }
 
+/// What the user wrote there; empty: nothing that is known.
+static std::string user_operator(const DispatchReport& report, int row) {
+  const auto at = static_cast<std::size_t>(row);
+  return row >= 0 && at < report.rows.size() ? report.rows[at].op : std::string();
+}
+
 void LoadedProgram::refuse(const CheckReport& c) const {
-  if (!c.what.of.empty()) throw size_error(c.what.of, c.what.kind, c.index);
+  if (!c.what.of.empty()) {
+    try {
+      throw size_error(c.what.of, c.what.kind, c.index);
+    } catch (const NumericalError&) { detail::rethrow_as(user_operator(program.report, c.what.row)); }
+  }
   throw ArgumentError(compile::index_error(c.what, c.index, *name, program.report));
 }
 
