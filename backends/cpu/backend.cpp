@@ -32,7 +32,7 @@ using runtime::KernelBuffer;
 class Refusals final : public runtime::CheckRecord {
  public:
   void add(const CheckReport& r) {
-    if (first_.what.empty()) first_ = r;
+    if (!first_.refused()) first_ = r;
   }
   CheckReport take() override { return std::exchange(first_, {}); }
 
@@ -46,9 +46,8 @@ struct LaunchCheck : emit_llvm::CheckState {
     fail = [](emit_llvm::CheckState* state, std::int64_t check, std::int64_t index, std::int64_t point) {
       auto& self = *static_cast<LaunchCheck*>(state);
       const std::lock_guard lock(self.mutex);
-      if (!self.report.what.empty() && self.point <= point) return;
-      const std::string& what = self.kernel.checks.at(static_cast<std::size_t>(check));
-      self.report = {what.empty() ? "index" : what, index};
+      if (self.report.refused() && self.point <= point) return;
+      self.report = {self.kernel.checks.at(static_cast<std::size_t>(check)), index};
       self.point = point;
     };
   }
@@ -106,7 +105,7 @@ class CpuModule final : public runtime::Module {
           l.function(l.buffers, begin, end, l.check, l.sizes);
         },
         &launch);
-    if (checks && !check.report.what.empty()) static_cast<Refusals*>(checks)->add(check.report);
+    if (checks && check.report.refused()) static_cast<Refusals*>(checks)->add(check.report);
   }
   std::unique_ptr<runtime::CheckRecord> check_record() const override { return std::make_unique<Refusals>(); }
   void launch_rows(std::size_t index, std::span<const KernelBuffer> buffers, std::int64_t begin,

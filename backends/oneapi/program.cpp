@@ -31,7 +31,7 @@ std::unique_ptr<runtime::CheckRecord> Program::check_record() const {
   return unread_ ? std::make_unique<CheckSlot>(context_, emitted_.checks) : nullptr;
 }
 
-CheckSlot::CheckSlot(std::shared_ptr<Context> context, std::vector<std::string> what)
+CheckSlot::CheckSlot(std::shared_ptr<Context> context, std::vector<lir::CheckAttrs> what)
     : context_(std::move(context)), what_(std::move(what)) {
   cl_int code = CL_SUCCESS;
   record_ = OwnedMemory(clCreateBuffer(context_->context.get(), CL_MEM_READ_WRITE, check_record_bytes, nullptr, &code));

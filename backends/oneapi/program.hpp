@@ -12,14 +12,14 @@ namespace rlx::oneapi {
 /// The checks of one call: see check_record_bytes.
 class CheckSlot final : public runtime::CheckRecord {
  public:
-  CheckSlot(std::shared_ptr<Context> context, std::vector<std::string> what);
+  CheckSlot(std::shared_ptr<Context> context, std::vector<lir::CheckAttrs> what);
   runtime::CheckReport take() override;
   cl_mem memory() const { return record_.get(); }
 
  private:
   void clear();
   std::shared_ptr<Context> context_;
-  std::vector<std::string> what_;  // What check number i + 1 says.
+  std::vector<lir::CheckAttrs> what_;  // What check number i + 1 says.
   OwnedMemory record_;
 };
 

@@ -1,7 +1,7 @@
 // Branches and loops: traced bodies become regions, and what they captured becomes operands.
 #include "api/trace.hpp"
 
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/control_flow.hpp>
 
 namespace rlx::detail {
 

@@ -6,7 +6,7 @@
 
 #include <rlx/ir/builder.hpp>
 #include <rlx/ir/op.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/contraction.hpp>
 
 #include <algorithm>
 

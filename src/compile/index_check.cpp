@@ -1,8 +1,8 @@
 #include "compile/index_check.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
+#include <utility>
 
 namespace rlx::compile {
 namespace {
@@ -19,24 +19,16 @@ constexpr CheckedKind checked_kinds[] = {{"gather index", "gather", "indices"},
 
 }  // namespace
 
-std::string index_check(std::string_view kind, const Node& n) {
-  return std::string(kind) + "|" + std::to_string(n.origin) + "|";
+lir::CheckAttrs index_check(std::string_view kind, const Node& n, std::string expected) {
+  return {std::string(kind), n.origin, std::move(expected), {}};
 }
-std::string index_check(std::string_view kind, const Node& n, const Dim& most) {
+
+std::string index_range(const Dim& most) {
   const bool none = most.is_constant() && most.constant() < 0;
-  return index_check(kind, n) + (none ? "none, there is nothing to read" : "0 to " + most.to_string());
+  return none ? "none, there is nothing to read" : "0 to " + most.to_string();
 }
 
-IndexCheck read_index_check(std::string_view text) {
-  IndexCheck c{std::string(text.substr(0, text.find('|'))), -1, {}};
-  const std::size_t row = c.kind.size() + 1, end = text.find('|', row);
-  if (end == std::string_view::npos) return c;
-  std::from_chars(text.data() + row, text.data() + end, c.row);
-  c.expected = text.substr(end + 1);
-  return c;
-}
-
-std::string index_error(const IndexCheck& c, std::int64_t index, const std::string& program,
+std::string index_error(const lir::CheckAttrs& c, std::int64_t index, const std::string& program,
                         const DispatchReport& report) {
   std::string s = c.kind + " " + std::to_string(index) + " is out of range in program \"" + program + "\"";
   const auto known = std::find_if(std::begin(checked_kinds), std::end(checked_kinds),

@@ -26,6 +26,7 @@ class RowOpener {
       row.op = n.op->name();
       for (ValueId v : n.results) row.types += (row.types.empty() ? "" : ", ") + to_string(g_.type(v));
       row.location = n.location;
+      if (!n.note.empty()) row.notes.push_back(n.note);
       report_.rows.push_back(std::move(row));
       const auto names = region_names(n.op->name());
       for (std::size_t i = 0; i < n.regions.size(); ++i) {

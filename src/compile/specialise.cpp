@@ -16,6 +16,7 @@ Values specialise_region(Builder& b, const Graph& g, RegionId r, ValuesIn argume
       bodies.push_back([&, inner](ValuesIn a) { return specialise_region(b, g, inner, a, bindings); });
     b.set_location(n.location);
     Values results = b.emit(n.op->name(), operands, n.attrs.substitute(bindings), bodies);
+    b.keep_note(n, results);
     Types are, stated;
     for (std::size_t i = 0; i < results.size(); ++i) {
       are.push_back(results[i].type());

@@ -2,7 +2,9 @@
 
 #include <rlx/compile/report.hpp>
 #include <rlx/ir/op.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/contraction.hpp>
+#include <rlx/ops/attributes/indexing.hpp>
+#include <rlx/ops/attributes/reduction.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -83,10 +83,18 @@ RegionId Builder::fill_region(NodeId owner, const Types& argument_types, const R
 }
 
 Values Builder::place(const Op& op, ValuesIn operands, AnyAttrs attrs,
-                      const std::function<std::vector<RegionId>(NodeId)>& fill, std::string record) {
+                      const std::function<std::vector<RegionId>(NodeId)>& fill, std::string record, std::string note) {
   const NodeId id = graph_->reserve_node();
-  Node node{&op,       std::move(attrs), ids_of(operands, this, op.name()), {}, {}, region_, std::move(record),
-            location_, origin_};
+  Node node{&op,
+            std::move(attrs),
+            ids_of(operands, this, op.name()),
+            {},
+            {},
+            region_,
+            std::move(record),
+            location_,
+            std::move(note),
+            origin_};
   node.regions = fill(id);
   const Types types = graph_->types_of(node.operands);
   std::vector<RegionType> regions;
@@ -139,19 +147,28 @@ Values Builder::clone(const Graph& from, const Node& node, ValuesIn operands) {
                                        [&](ValuesIn a) { return inline_region(from, r, a); }));
         return filled;
       },
-      node.record);
+      node.record, node.note);
   location_ = outer;
   return out;
+}
+
+void Builder::keep_note(const Node& of, ValuesIn made) {
+  if (of.note.empty() || made.empty()) return;
+  const NodeId id = graph_->value(made[0].id).node;
+  if (id < 0) return;
+  Node& n = graph_->node(id);
+  if (n.op == of.op && n.note.empty()) n.note = of.note;
 }
 
 Values Builder::inline_region(const Graph& from, RegionId region, ValuesIn arguments) {
   if (arguments.size() != from.region(region).arguments.size())
     throw InternalError("inline_region: argument count differs");
   ids_of(arguments, this, "inline_region");
-  // The nodes were checked where they come from: they are copied with their types, locations and origins.
+  // The nodes were checked where they come from: they are copied with their types, locations, notes and origins.
   return transcribe(from, region, arguments, [&](const Node& n, ValuesIn operands) {
     const NodeId id = graph_->reserve_node();
-    Node copy{n.op, n.attrs, ids_of(operands, this, n.op->name()), {}, {}, region_, n.record, n.location, n.origin};
+    Node copy{n.op,   n.attrs, ids_of(operands, this, n.op->name()), {}, {}, region_, n.record, n.location,
+              n.note, n.origin};
     for (RegionId r : n.regions)
       copy.regions.push_back(fill_region(id, from.types_of(from.region(r).arguments),
                                          [&](ValuesIn a) { return inline_region(from, r, a); }));

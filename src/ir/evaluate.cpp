@@ -146,7 +146,9 @@ class Evaluator {
       b.output(v, "r" + std::to_string(body.outputs().size()));
     try {
       return Evaluator(body, registry_, {}, watch_, seen_, of_).run(Graph::top, in);
-    } catch (const VerifyError&) { detail::rethrow_within(n.op->name(), "decomposition"); }
+    } catch (const VerifyError&) {
+      detail::rethrow_within(n.op->name(), "decomposition");
+    } catch (const NumericalError&) { detail::rethrow_as(n.op->name()); }
   }
 
   const Graph& graph_;

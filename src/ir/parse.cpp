@@ -200,6 +200,7 @@ class Parser {
       in_.expect(")");
     }
     const Types stated = result_types(results);
+    n.note = note();
     n.location = location(at);
     const Types inferred = infer(n, results, at);
     if (inferred.size() != results.size())
@@ -230,6 +231,16 @@ class Parser {
       types.push_back(type());
     }
     return types;
+  }
+
+  std::string note() {
+    if (!in_.accept("note")) return {};
+    in_.expect("(");
+    const std::size_t at = in_.token_offset();
+    std::string text = in_.quoted();
+    if (text.empty()) in_.fail("the text of a note", at);
+    in_.expect(")");
+    return text;
   }
 
   Location location(std::size_t node_at) {

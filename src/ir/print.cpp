@@ -123,6 +123,11 @@ class GraphPrinter {
     if (const std::string attrs = n.attrs.to_string(); !attrs.empty()) out_ += ' ' + attrs;
     if (!n.regions.empty()) regions(n.regions, indent);
     for (std::size_t i = 0; i < n.results.size(); ++i) (out_ += i ? ", " : " : ") += to_string(g_.type(n.results[i]));
+    if (options_.locations && !n.note.empty()) {
+      out_ += " note(";
+      print_quoted(out_, n.note);
+      out_ += ')';
+    }
     if (options_.locations && !n.location.file.empty()) {
       out_ += " loc(";
       print_quoted(out_, n.location.file);

@@ -28,4 +28,17 @@ void rethrow_within(std::string_view op, std::string_view part) {
   } catch (const ArgumentError& e) { throw VerifyError(std::string(op), where, head + e.what()); }
 }
 
+void rethrow_as(std::string_view op) {
+  try {
+    throw;
+  } catch (const NonFiniteError&) { throw; } catch (const NumericalError& e) {
+    if (op.empty() || e.op() == op) throw;
+    std::string_view said = e.what();
+    if (const std::string head = e.op() + ": "; said.starts_with(head)) said.remove_prefix(head.size());
+    const std::string whole = std::string(op) + ": " + std::string(said);
+    if (e.iterations() >= 0) throw NumericalError(std::string(op), whole, e.iterations(), e.residual());
+    throw NumericalError(std::string(op), e.info(), whole);
+  }
+}
+
 }  // namespace rlx::detail

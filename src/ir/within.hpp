@@ -14,6 +14,11 @@ namespace rlx::detail {
 /// "OP: in its PART: " and what was said, its site the same. One that names `op` already is rethrown as it is.
 [[noreturn]] void rethrow_within(std::string_view op, std::string_view part);
 
+/// Rethrows the NumericalError in flight as one of `op`, of which what threw is a part: "OP: " and what was said,
+/// without the name of the part. One that names `op` already, or the step that it is about (NonFiniteError), is
+/// rethrown as it is.
+[[noreturn]] void rethrow_as(std::string_view op);
+
 /// f(), which emits what `part` of `op` consists of.
 template <class F>
 auto within(std::string_view op, std::string_view part, const F& f) {

@@ -7,7 +7,8 @@ namespace rlx::ops {
 
 constexpr Operand check_within_operands[] = {{"x", DTypeSet{DType::i64}}, {"limit", DTypeSet{DType::i64}}};
 constexpr Constraint<CheckWithinAttrs> check_within_constraints[] = {
-    {"C1", "limit is a scalar", [](const CheckWithinAttrs&, const Signature& s) { return Answer(s.rank(1) == 0); }}};
+    {"C1", "limit is a scalar", [](const CheckWithinAttrs&, const Signature& s) { return Answer(s.rank(1) == 0); }},
+    {"C2", "what is not empty", [](const CheckWithinAttrs& a, const Signature&) { return Answer(!a.what.empty()); }}};
 
 static HostValues check_within_reference(const CheckWithinAttrs& a, const ReferenceCall& c) {
   const HostTensor& x = c.tensor(0);
@@ -15,7 +16,9 @@ static HostValues check_within_reference(const CheckWithinAttrs& a, const Refere
   for (std::int64_t i = 0; i < x.numel(); ++i) {
     const std::int64_t v = x.get_i64(i);
     if (a.lower <= v && v <= limit) continue;
-    if (a.of.empty()) throw ArgumentError(a.what + " " + std::to_string(v) + " is out of range");
+    if (a.of.empty())
+      throw ArgumentError(a.what + " " + std::to_string(v) + " is out of range" +
+                          (a.expected.empty() ? "" : ": expected " + a.expected));
     throw size_error(a.of, a.what, v);
   }
   return {x};
@@ -54,7 +57,9 @@ extern const OpDef<CheckWithinAttrs> check_within_op{
               sample<C>({{i64({}), {-3}}, {i64({}), {-1}}}, {.what = "size of x", .of = "x", .lower = -3})
                   .expects({{-3}})
                   .exact(),
-              sample<C>({{i64({0, 2})}, {i64({}), {0}}}, a), sample<C>({i64({2}), i64({1})}, a).breaking("C1"),
+              sample<C>({{i64({0, 2})}, {i64({}), {0}}}, a),
+              sample<C>({i64({2}), i64({1})}, a).breaking("C1"),
+              sample<C>({i64({2}), i64({})}).breaking("C2"),
               sample<C>({i32({2}), i64({})}, a).breaking("dtype")};
     }};
 

@@ -2,7 +2,7 @@
 // evaluating them on the host.
 #pragma once
 #include <rlx/ir/op.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/reduction.hpp>
 
 #include "ops/positions.hpp"
 

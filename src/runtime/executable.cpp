@@ -8,6 +8,7 @@
 
 #include <rlx/ir/bind.hpp>
 
+#include <algorithm>
 #include <map>
 
 namespace rlx::runtime {
@@ -70,6 +71,12 @@ class Executable::Impl {
                               inputs.names[it->second] + "\"");
       }
   }
+
+  /// Whether a call that failed had begun: it leaves a token where a donated argument was.
+  bool has_taken(std::span<const HostValue> arguments) const {
+    return std::any_of(donated.begin(), donated.end(),
+                       [&](std::size_t i) { return std::holds_alternative<HostToken>(arguments[i]); });
+  }
 };
 
 Executable::Executable(std::shared_ptr<Device> device, const Graph& hir, const Catalog& catalog,
@@ -85,7 +92,13 @@ HostValues Executable::run(std::span<const HostValue> arguments, HostValues reus
 }
 HostValues Executable::run_donating(std::span<HostValue> arguments, HostValues reuse) const {
   impl_->check_donated(arguments);
-  HostValues out = impl_->graph->run(arguments, std::move(reuse));
+  HostValues out;
+  try {
+    out = impl_->graph->run(arguments, std::move(reuse));
+  } catch (Error& e) {
+    if (impl_->has_taken(arguments)) e.set_used_up();
+    throw;
+  }
   for (std::size_t i : impl_->donated) arguments[i] = HostToken{};  // Also what no step needed.
   return out;
 }

@@ -4,7 +4,9 @@
 #include "compile/index_check.hpp"
 
 #include <rlx/ir/op.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/indexing.hpp>
+#include <rlx/ops/attributes/reduction.hpp>
+#include <rlx/ops/attributes/source.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -17,7 +19,7 @@ namespace {
 bool contains(const std::vector<int>& list, int d) { return std::find(list.begin(), list.end(), d) != list.end(); }
 
 /// Component k of an index vector must lie in [0, room[k]), or be `meant`.
-CheckReport first_outside(const Node& n, const char* what, const HostTensor& indices, int vector_dim,
+CheckReport first_outside(const Node& n, const char* kind, const HostTensor& indices, int vector_dim,
                           const std::vector<std::int64_t>& room, std::optional<std::int64_t> meant = {}) {
   std::int64_t stride = 1;  // between the components of a vector
   for (std::size_t d = static_cast<std::size_t>(vector_dim) + 1; d < indices.shape().size(); ++d)
@@ -27,7 +29,7 @@ CheckReport first_outside(const Node& n, const char* what, const HostTensor& ind
     const std::int64_t index = indices.get_i64(i);
     if (index == meant) continue;
     const std::int64_t within = room[static_cast<std::size_t>(i / stride % components)];
-    if (index < 0 || index >= within) return {compile::index_check(what, n, within - 1), index};
+    if (index < 0 || index >= within) return {compile::index_check(kind, n, compile::index_range(within - 1)), index};
   }
   return {};
 }
@@ -56,12 +58,11 @@ CheckReport check_scatter(const Node& n, const ops::ScatterAttrs& a, const HostT
 
 /// Offsets [segments + 1] into `rows` rows.
 CheckReport check_segments(const Node& n, const HostTensor& offsets, std::int64_t rows) {
-  if (CheckReport outside = first_outside(n, "segment offset", offsets, offsets.rank(), {rows + 1});
-      !outside.what.empty())
+  if (CheckReport outside = first_outside(n, "segment offset", offsets, offsets.rank(), {rows + 1}); outside.refused())
     return outside;
   for (std::int64_t i = 1; i < offsets.numel(); ++i)
     if (const std::int64_t end = offsets.get_i64(i); end < offsets.get_i64(i - 1))
-      return {compile::index_check("segment offset", n) + std::string(compile::ascending), end};
+      return {compile::index_check("segment offset", n, std::string(compile::ascending)), end};
   return {};
 }
 
@@ -83,9 +84,10 @@ CheckReport check_counts(const Node& n, const HostTensor& counts) {
 
 // What dispatch, or a pass before it, says of indices and counts of a node that is not there any more. A check of a
 // size says so itself.
-CheckReport check_limit(const ops::CheckWithinAttrs& a, const HostTensor& x, std::int64_t limit) {
+CheckReport check_limit(const Node& n, const ops::CheckWithinAttrs& a, const HostTensor& x, std::int64_t limit) {
   for (std::int64_t i = 0; i < x.numel() && a.of.empty(); ++i)
-    if (const std::int64_t v = x.get_i64(i); v < a.lower || v > limit) return {a.what, v};
+    if (const std::int64_t v = x.get_i64(i); v < a.lower || v > limit)
+      return {compile::index_check(a.what, n, a.expected), v};
   return {};
 }
 
@@ -104,7 +106,8 @@ CheckReport check_indices(const Node& n, std::span<const HostValue> in, std::spa
     return empty(results[0]) ? CheckReport{} : check_segments(n, tensor(1), tensor(0).shape()[0]);
   if (n.op->name() == "ragged_dot") return check_groups(n, tensor(2), tensor(0).shape()[0]);
   if (n.op->name() == "repeat") return check_counts(n, tensor(0));
-  if (const auto* a = n.attrs.get_if<ops::CheckWithinAttrs>()) return check_limit(*a, tensor(0), tensor(1).get_i64(0));
+  if (const auto* a = n.attrs.get_if<ops::CheckWithinAttrs>())
+    return check_limit(n, *a, tensor(0), tensor(1).get_i64(0));
   return {};
 }
 

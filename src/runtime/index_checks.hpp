@@ -9,8 +9,8 @@
 namespace rlx::runtime {
 
 /// The first index of gather, scatter or segment_reduce that is out of range, or the first such size of a group of
-/// ragged_dot or count of repeat, its `what` a text of compile::index_check as that of the other devices; an empty
-/// report where there is none and for every other operator. `results` are the node's result types, constant.
+/// ragged_dot or count of repeat, its `what` as that of the other devices; an empty report where there is none and for
+/// every other operator. `results` are the node's result types, constant.
 CheckReport check_indices(const Node& n, std::span<const HostValue> operands, std::span<const Type> results);
 
 }  // namespace rlx::runtime

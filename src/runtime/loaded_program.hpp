@@ -5,7 +5,6 @@
 #include "runtime/trace.hpp"
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,8 +20,8 @@ struct LoadedProgram {
   Types output_types;
   std::vector<std::size_t> donated;  ///< Arguments that calls take.
   bool checked = false, numerics = false;
-  bool padded_results = false;                 ///< As they stand in their buffers, not cut to their sizes.
-  std::map<std::string, std::string> watched;  ///< Sizes that check_within watches: the operator of each.
+  bool padded_results = false;  ///< As they stand in their buffers, not cut to their sizes.
+  bool watches = false;         ///< Has checks that are an operator's NumericalError, in checked mode or not.
   std::shared_ptr<const std::string> name;
   Trace* trace = nullptr;
   std::int64_t workspace_bytes = 0;  ///< Of the call that takes most; it follows the arena.

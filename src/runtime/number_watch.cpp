@@ -4,7 +4,7 @@
 
 #include <rlx/ir/located.hpp>
 #include <rlx/ir/op.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/source.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,6 @@
 // A compiled program: immutable, called by several threads at once, each call with an arena of the pool.
 #include "compile/index_check.hpp"
+#include "ir/within.hpp"
 #include "runtime/compiled_graph.hpp"
 #include "runtime/index_checks.hpp"
 #include "runtime/loaded_program.hpp"
@@ -9,7 +10,7 @@
 #include <rlx/ir/located.hpp>
 #include <rlx/ir/memory.hpp>
 #include <rlx/ir/sizes.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/source.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -29,20 +30,29 @@ std::vector<HostTensor*> arrays(HostValue& v) {
   return {};
 }
 
+/// What the user wrote there; empty: nothing that is known.
+static std::string user_operator(const DispatchReport& report, int row) {
+  const auto at = static_cast<std::size_t>(row);
+  return row >= 0 && at < report.rows.size() ? report.rows[at].op : std::string();
+}
+
 void LoadedProgram::refuse(const CheckReport& c) const {
-  if (const auto it = watched.find(c.what); it != watched.end()) throw size_error(it->second, c.what, c.index);
-  throw ArgumentError(compile::index_error(compile::read_index_check(c.what), c.index, *name, program.report));
+  if (!c.what.of.empty()) {
+    try {
+      throw size_error(c.what.of, c.what.kind, c.index);
+    } catch (const NumericalError&) { detail::rethrow_as(user_operator(program.report, c.what.row)); }
+  }
+  throw ArgumentError(compile::index_error(c.what, c.index, *name, program.report));
 }
 
 namespace {
 
-// Operators by what check_within says of their sizes.
-std::map<std::string, std::string> watched_sizes(const Graph& mir) {
-  std::map<std::string, std::string> out;
+// Whether it refuses numbers in any mode: what check_within says is an operator's NumericalError.
+bool watches_numbers(const Graph& mir) {
   for (std::size_t i = 0; i < mir.node_count(); ++i)
     if (const auto* a = mir.node(static_cast<NodeId>(i)).attrs.get_if<ops::CheckWithinAttrs>(); a && !a->of.empty())
-      out.emplace(a->what, a->of);
-  return out;
+      return true;
+  return false;
 }
 
 // An infinite argument may be meant (a mask), NaN is not.
@@ -71,7 +81,7 @@ class OneProgram final : public CompiledGraph {
     p_.donated = options.donated;
     p_.checked = options.checked;
     p_.numerics = options.check_numerics;
-    p_.watched = watched_sizes(p_.program.mir);
+    p_.watches = watches_numbers(p_.program.mir);
     p_.name = std::make_shared<const std::string>(hir.name);
     p_.trace = Trace::of_process();
     for (const HostTensor& t : p_.steps.constants) {
@@ -124,7 +134,7 @@ class OneProgram final : public CompiledGraph {
     ResultWatch numbers;
     if (p_.checked)
       indices = [&](const Node& n, auto operands, auto results) {
-        if (const CheckReport c = check_indices(n, operands, results); !c.what.empty()) p_.refuse(c);
+        if (const CheckReport c = check_indices(n, operands, results); c.refused()) p_.refuse(c);
       };
     if (p_.numerics) numbers = [&](const Evaluated& e) { check_evaluated(e, p_.program.report, *p_.name); };
     return evaluate(p_.program.mir, registry_, arguments, indices, numbers);

@@ -17,7 +17,7 @@ ProgramCall::ProgramCall(LoadedProgram& program, const Block& arena, std::span<H
   bind_inputs();
   make_outputs(std::move(reuse));
   for (const Place& p : p_.steps.places) bound_.push_back(bind(p));
-  if (p_.checked || !p_.watched.empty()) checks_ = p_.module->check_record();
+  if (p_.checked || p_.watches) checks_ = p_.module->check_record();
   if (p_.numerics) numbers_.emplace(p_.steps, *p_.name, [this](int place) { return contents(place); });
 }
 
@@ -187,7 +187,7 @@ bool ProgramCall::truth(int place) const {
 void ProgramCall::refuse_checked() {
   p_.device->synchronize();
   if (!checks_) return;
-  if (const CheckReport c = checks_->take(); !c.what.empty()) p_.refuse(c);
+  if (const CheckReport c = checks_->take(); c.refused()) p_.refuse(c);
 }
 
 HostValues ProgramCall::results() {

@@ -1,4 +1,5 @@
 // The launch of a record in a call of a program, and the kernels that it runs on pieces of its operands and result.
+#include "ir/within.hpp"
 #include "runtime/program_call.hpp"
 
 #include <rlx/ir/counted.hpp>
@@ -23,8 +24,10 @@ void ProgramCall::call(const Step& s) {
   p_.device->synchronize();
   const Epilogue after = epilogue(s);
   const std::vector<Prologue> before = prologues(s);
-  std::get<Launch>(c.record->action.value)(
-      {instance, in, used, out, &made, workspace, after ? &after : nullptr, before});
+  try {
+    std::get<Launch>(c.record->action.value)(
+        {instance, in, used, out, &made, workspace, after ? &after : nullptr, before});
+  } catch (const NumericalError&) { detail::rethrow_as(s.info->op); }
   if (made.size() != c.made_slots.size())
     throw InternalError(std::string(c.record->name.value) + " made " + counted(made.size(), "resource"));
   for (std::size_t i = 0; i < made.size(); ++i)

@@ -86,6 +86,14 @@ void refuse(const Node& n, std::string_view rule, const std::string& why) {
                            {n.location.file, n.location.line, {}});
 }
 
+void keep_note(Builder& b, std::size_t before, const Node& of) {
+  if (of.note.empty()) return;
+  for (std::size_t i = before; i < b.graph().node_count(); ++i) {
+    Node& n = b.graph().node(static_cast<NodeId>(i));
+    if (n.op == of.op && n.parent == b.region() && n.note.empty()) n.note = of.note;
+  }
+}
+
 Graph decomposition(const Registry& registry, const Node& n, const Types& operands, const SymbolTable& symbols) {
   Graph body{std::string(n.op->name())};
   body.symbols = symbols;

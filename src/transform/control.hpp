@@ -3,9 +3,10 @@
 #include <rlx/ir/builder.hpp>
 #include <rlx/ir/located.hpp>
 #include <rlx/ir/op.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/control_flow.hpp>
 
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace rlx::transform {
@@ -54,7 +55,11 @@ bool region_has_effect(const Graph& g, RegionId r);
 /// Throws VerifyError(op, rule) with the reason and the node's location.
 [[noreturn]] void refuse(const Node& n, std::string_view rule, const std::string& why);
 
-/// Runs a rule; what it refuses gets the node's location.
+/// What a rule made of `of` says what that said of itself: the nodes of the same operator that stand where `b` emits,
+/// but for the first `before` of the graph.
+void keep_note(Builder& b, std::size_t before, const Node& of);
+
+/// Runs a rule: what it emits has the node's location and keeps its note; what it refuses gets the location.
 template <class F>
 auto located(Builder& b, const Node& n, F f) {
   struct Restore {
@@ -63,8 +68,16 @@ auto located(Builder& b, const Node& n, F f) {
     ~Restore() { b.set_location(std::move(outer)); }
   } restore{b, b.location()};
   b.set_location(n.location);
+  const std::size_t before = b.graph().node_count();
   try {
-    return f();
+    if constexpr (std::is_void_v<decltype(f())>) {
+      f();
+      keep_note(b, before, n);
+    } else {
+      auto result = f();
+      keep_note(b, before, n);
+      return result;
+    }
   } catch (const VerifyError& e) {
     const std::string at = n.location.to_string(), what = e.what();
     if (at.empty() || what.find(at) != std::string::npos) throw;

@@ -1,6 +1,7 @@
 #include "transform/fold.hpp"
 
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/shape.hpp>
+#include <rlx/ops/attributes/source.hpp>
 
 #include <algorithm>
 #include <cmath>

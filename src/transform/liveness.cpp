@@ -1,6 +1,6 @@
 #include "transform/liveness.hpp"
 
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/source.hpp>
 
 namespace rlx::transform {
 

@@ -64,6 +64,7 @@ class Simplifier {
     } else {
       out = plain(*n.op, operands, n.attrs, n.results.size() == 1 ? &g_.type(n.results[0]) : nullptr);
     }
+    b_.keep_note(n, out);
     for (std::size_t i = 0; i < out.size(); ++i) map_[n.results[i]] = out[i];
   }
 
@@ -162,7 +163,9 @@ class Simplifier {
         return region(n.regions[i], a, arguments, condition ? Mask{true} : results);
       });
     }
-    bind(n, emitted(n, n.op->name(), operands, attrs, bodies), results);
+    const Values out = emitted(n, n.op->name(), operands, attrs, bodies);
+    b_.keep_note(n, out);
+    bind(n, out, results);
   }
 
   /// The branch of an `if` whose predicate is constant, in place.

@@ -40,6 +40,13 @@ Mask batched(std::span<const int> axes) {
   return m;
 }
 
+/// The node that gave `v` says `text`.
+Value noted(Value v, std::string text) {
+  Graph& g = v.builder->graph();
+  g.node(g.value(v.id).node).note = std::move(text);
+  return v;
+}
+
 /// A predicate [size], stretched over the further dimensions of a value that is batched in front.
 Value over(Value predicate, Value like) { return ops::broadcast(predicate, like.shape(), {0}); }
 
@@ -58,7 +65,8 @@ Batched branch_batch(const BatchContext& c, const Node& n, ValuesIn in, std::spa
     }
     Batched out{{}, axes_of(results)};
     for (std::size_t i = 0; i < results.size(); ++i)
-      out.out.push_back(ops::select(over(in[0], branches[0][i]), branches[0][i], branches[1][i]));
+      out.out.push_back(noted(ops::select(over(in[0], branches[0][i]), branches[0][i], branches[1][i]),
+                              "if over a batched predicate: both branches run for all members"));
     return out;
   }
   const Mask arguments = batched(own);
@@ -91,7 +99,9 @@ Batched while_batch(const BatchContext& c, const Node& n, ValuesIn in, std::span
         Values next = aligned(c, batch_region(c, l.body, a, at), state);
         if (!each) return next;
         const Value running = condition(a);
-        for (std::size_t i = 0; i < next.size(); ++i) next[i] = ops::select(over(running, next[i]), next[i], a[i]);
+        for (std::size_t i = 0; i < next.size(); ++i)
+          next[i] = noted(ops::select(over(running, next[i]), next[i], a[i]),
+                          "while over a batched condition: all members take as many trips as the one that takes most");
         return next;
       }};
   return {c.b.emit("while", aligned(c, operands, arguments), n.attrs, bodies), axes_of(state)};

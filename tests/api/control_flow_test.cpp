@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace rlx {
@@ -18,6 +19,34 @@ TEST(Cond, RunsOneBranch) {
   EXPECT_EQ(jit(grad(f))(-4.0).item(), -1);
   EXPECT_EQ(vmap(f)(Tensor::from({9.0, -1.0})).to_vector<double>(), (std::vector<double>{3, 1}));
   EXPECT_THROW(cond(f(1.0) > 0, [] { return Tensor(1.0); }, [] { return Tensor(true); }), VerifyError);
+}
+
+// Batched it is a select, which the report tells from one that was written as such.
+TEST(Cond, BatchedIsReported) {
+  const auto f = [](const Tensor& x) {
+    return cond(x > 0, [](const Tensor& v) { return sqrt(v); }, [](const Tensor& v) { return -v; }, x);
+  };
+  const auto g = [](const Tensor& x) { return where(x > 0, sqrt(x), -x); };
+  const std::string note = "if over a batched predicate: both branches run for all members";
+  const auto of_cond = jit(vmap(f));
+  const auto of_where = jit(vmap(g));
+  const auto alone = jit(f);
+  const Tensor x = Tensor::from({9.0, -1.0});
+  EXPECT_EQ(of_cond(x).to_vector<double>(), (std::vector<double>{3, 1}));
+  EXPECT_EQ(of_where(x).to_vector<double>(), (std::vector<double>{3, 1}));
+  alone(9.0);
+  std::size_t found = 0;
+  for (const ReportRow& row : of_cond.report().rows) {
+    const bool noted = std::count(row.notes.begin(), row.notes.end(), note) > 0;
+    EXPECT_EQ(noted, row.op == "select") << of_cond.report();
+    found += noted;
+    if (noted) { EXPECT_NE(row.location.file.find("control_flow_test.cpp"), std::string::npos) << of_cond.report(); }
+  }
+  EXPECT_EQ(found, 1u);
+  EXPECT_NE(of_cond.report().to_table().find("      note: " + note + "\n"), std::string::npos) << of_cond.report();
+  EXPECT_NE(of_cond.report().to_json().find("\"" + note + "\""), std::string::npos);
+  for (const DispatchReport& r : {of_where.report(), alone.report()})
+    EXPECT_EQ(r.to_table().find("batched predicate"), std::string::npos) << r;
 }
 
 TEST(Cond, LiftsCaptures) {

@@ -3,7 +3,7 @@
 
 #include <rlx/catalog.hpp>
 #include <rlx/ir/builder.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/contraction.hpp>
 #include <rlx/runtime/executable.hpp>
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 
 #include <rlx/ir/builder.hpp>
 #include <rlx/ir/evaluate.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/indexing.hpp>
 #include <rlx/runtime/executable.hpp>
 
 #include <gtest/gtest.h>

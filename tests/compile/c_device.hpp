@@ -18,7 +18,7 @@ namespace rlx::test {
 
 class CChecks final : public runtime::CheckRecord {
  public:
-  explicit CChecks(std::vector<std::string> what) : what_(std::move(what)) {}
+  explicit CChecks(std::vector<lir::CheckAttrs> what) : what_(std::move(what)) {}
   runtime::CheckReport take() override {
     if (record[0] == 0) return {};
     const runtime::CheckReport first{what_.at(static_cast<std::size_t>(record[0] - 1)), record[1]};
@@ -28,7 +28,7 @@ class CChecks final : public runtime::CheckRecord {
   long long record[2] = {0, 0};
 
  private:
-  std::vector<std::string> what_;
+  std::vector<lir::CheckAttrs> what_;
 };
 
 class CModule final : public runtime::Module {

@@ -6,7 +6,8 @@
 #include <rlx/ir/builder.hpp>
 #include <rlx/ir/error.hpp>
 #include <rlx/ir/registry.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/elementwise.hpp>
+#include <rlx/ops/attributes/source.hpp>
 #include <rlx/ops/register.hpp>
 
 #include <gtest/gtest.h>

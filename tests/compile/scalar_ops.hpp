@@ -5,7 +5,8 @@
 #include <rlx/compile/lir.hpp>
 #include <rlx/ir/op.hpp>
 #include <rlx/ir/registry.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/elementwise.hpp>
+#include <rlx/ops/attributes/source.hpp>
 
 #include <deque>
 #include <functional>

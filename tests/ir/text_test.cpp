@@ -82,6 +82,27 @@ graph step(%0 "x": f32[n,4], %1 "matrix A": csr<f64,i32>[n,n]{nnz}) symbols(k in
   EXPECT_EQ(back.node(1).location.to_string(), "");
 }
 
+TEST(Text, NotesStandBeforeLocations) {
+  const std::string text = R"(rlx 1
+graph main(%0 "x": f32[2]) {
+  %1 = toy.neg(%0) : f32[2] note("an \"if\"") loc("a.cpp":3)
+  %2 = toy.neg(%1) : f32[2] note("alone")
+  return %2 "y"
+}
+)";
+  expect_canonical(text);
+  const Graph g = parse(text, text_registry());
+  EXPECT_EQ(g.node(0).note, "an \"if\"");
+  EXPECT_EQ(g.node(1).note, "alone");
+  EXPECT_EQ(print(g, {.locations = false}).find("note("), std::string::npos);
+  Graph copy("main");
+  Builder b(copy, text_registry());
+  const Value x = b.input(f32({2}), "x");
+  b.output(b.inline_region(g, Graph::top, {&x, 1})[0], "y");
+  EXPECT_EQ(print(copy), text);
+  EXPECT_EQ(copy.node(b.graph().value(b.clone(g, g.node(1), {&x, 1})[0].id).node).note, "alone");
+}
+
 constexpr const char* loop_text = R"(rlx 1
 graph "a loop"(%0 "i": i32[], %1 "end": i32[], %2 "x": f32[4]) {
   %3, %4, %5 = toy.while(%0, %1, %2) {trip_bound = 10} (
@@ -251,6 +272,9 @@ TEST(Text, RefusesMalformedText) {
       {with_body("%y = toy.neg(%x) : f32[2] loc(\"f\":4294967296) return"),
        "expected the number of a line, below 2^32, found \"4294967296\""},
       {with_body("%y = toy.neg(%x) : f32[2] loc(\"f\") return"), "expected \":\", found \")\""},
+      {with_body("%y = toy.neg(%x) : f32[2] note(\"\") return"), "expected the text of a note, found \"\\\"\\\"\""},
+      {with_body("%y = toy.neg(%x) : f32[2] note(\"a\":1) return"), "expected \")\", found \":\""},
+      {with_body("%y = toy.neg(%x) : f32[2] loc(\"f\":1) note(\"a\") return"), "unknown operator \"note\""},
       {with_body("toy.store(%x, %x) : f32[2] return"), "expected a node or \"return\", found \":\""},
       {with_body("%w = toy.while(%x) " + region + "return %q}) : f32[2] return %p"),
        "value %p belongs to another region"},

@@ -247,7 +247,10 @@ TEST(Donation, RefusesAndKeeps) {
     try {
       f();
       ADD_FAILURE() << "accepted: " << text;
-    } catch (const ArgumentError& e) { EXPECT_NE(std::string(e.what()).find(text), std::string::npos) << e.what(); }
+    } catch (const ArgumentError& e) {
+      EXPECT_NE(std::string(e.what()).find(text), std::string::npos) << e.what();
+      EXPECT_TRUE(e.object_survives()) << e.what();
+    }
   };
   for (const std::string& device : devices()) {
     const auto compiled = [&](std::vector<std::size_t> inputs) {
@@ -273,6 +276,36 @@ TEST(Donation, RefusesAndKeeps) {
     const HostValues out = half.run_donating(same);
     EXPECT_EQ(elements(out[1]), (Doubles{0, 0, 0, 0}));
     EXPECT_TRUE(array(same[1]).identical(in[0]));
+  }
+}
+
+// An index out of range is found when its step has run, or, where the program is interpreted, before anything is taken.
+TEST(Donation, AFailedCallSaysWhetherItUsedThemUp) {
+  const std::vector<HostTensor> in{ramp(DType::f64, {4}), vector_of(DType::i32, {0, 3})};
+  const Graph g = graph_of(in, [](ValuesIn x) { return Values{x[0] + 1.0, ops::take(x[0], x[1], 0)}; });
+  for (const std::string& device : devices()) {
+    SCOPED_TRACE(device);
+    CompileOptions options = donating({0});
+    options.checked = true;
+    const runtime::Executable e(runtime::open_device(device), g, catalog(), options);
+    HostValues given{in[0], vector_of(DType::i32, {0, 4})};
+    const auto survives = [](const auto& call) {
+      try {
+        call();
+      } catch (const ArgumentError& error) {
+        EXPECT_NE(std::string(error.what()).find("expected 0 to 3"), std::string::npos) << error.what();
+        return error.object_survives();
+      }
+      ADD_FAILURE() << "nothing is refused";
+      return false;
+    };
+    EXPECT_TRUE(survives([&] { e.run(given); }));
+    EXPECT_TRUE(array(given[0]).identical(in[0]));
+    EXPECT_EQ(survives([&] { e.run_donating(given); }), std::holds_alternative<HostTensor>(given[0]));
+    EXPECT_EQ(std::holds_alternative<HostTensor>(given[0]), device == "reference");
+    given[0] = in[0];
+    given[1] = in[1];
+    EXPECT_EQ(elements(e.run_donating(given)[1])[1], in[0].get_f64(3)) << "the executable survives";
   }
 }
 

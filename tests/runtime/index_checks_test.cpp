@@ -2,12 +2,15 @@
 // themselves stays within range.
 #include "sizes_support.hpp"
 
+#include <rlx/compile/lir.hpp>
 #include <rlx/ir/error.hpp>
 #include <rlx/ir/text.hpp>
 #include <rlx/runtime/backends.hpp>
 #include <rlx/transform/vjp.hpp>
 
 #include <gtest/gtest.h>
+
+#include <set>
 
 namespace rlx::sizes {
 
@@ -225,6 +228,36 @@ TEST(IndexChecks, SayWhatWasExpectedAndWhere) {
     EXPECT_EQ(said(segments, {x, offsets}, device),
               "segment offset 7" + out + "4 by the operand offsets of %2 segment_reduce (model.rlx:3)");
   }
+}
+
+// In the program a check is attributes like others: a program that is printed and read again refuses in the same words.
+TEST(IndexChecks, SayItInAttributes) {
+  const std::vector<HostTensor> in{vector_of(DType::f64, {1, 2, 3, 4}), vector_of(DType::i32, {0, 3})};
+  const Graph g = graph_of(in, [](ValuesIn v) { return Values{ops::take(v[0] + 1.0, v[1], 0)}; });
+  const runtime::Executable e(runtime::open_device("cpu"), g, catalog(), {.checked = true});
+  const std::string text = print(e.lir());
+  EXPECT_EQ(print(parse(text, catalog().operators)), text);
+  std::set<std::string> ops;
+  std::size_t checks = 0;
+  for (NodeId id : lir::kernels(e.lir()))
+    for (NodeId check : lir::checks(e.lir(), e.lir().node(id))) {
+      ++checks;
+      const auto& a = e.lir().node(check).attrs.as<lir::CheckAttrs>();
+      EXPECT_EQ(a.kind, "gather index");
+      EXPECT_EQ(a.expected, "0 to 3");
+      EXPECT_EQ(a.of, "");
+      ops.insert(e.report().rows.at(static_cast<std::size_t>(a.row)).op);
+    }
+  EXPECT_GT(checks, 0u) << text;
+  EXPECT_EQ(ops, std::set<std::string>{"gather"}) << text;
+  EXPECT_NE(text.find("lir.check"), std::string::npos);
+  EXPECT_NE(text.find("kind = \"gather index\", row = "), std::string::npos) << text;
+
+  Graph unnamed("unnamed");
+  Builder b(unnamed, catalog().operators);
+  const Value yes = ops::scalar(b, DType::boolean, 1), index = ops::scalar(b, DType::i64, 0);
+  EXPECT_THROW(b.emit("lir.check", {yes, index}), VerifyError);
+  EXPECT_NO_THROW(b.emit("lir.check", {yes, index}, lir::CheckAttrs{"position"}));
 }
 
 }  // namespace rlx::sizes

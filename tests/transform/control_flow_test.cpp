@@ -1,6 +1,9 @@
 // Derivatives and batches of if, while and scan, alone, nested and repeated, against formulas worked out by hand.
 #include "support.hpp"
 
+#include <rlx/compile/compile.hpp>
+#include <rlx/ir/op.hpp>
+
 #include <cmath>
 
 namespace rlx {
@@ -205,6 +208,52 @@ TEST(ControlFlow, VmapOfBranches) {
   const Graph same = vmap(branches(), registry(), {.in_axes = {0, -1}, .size = 2});
   EXPECT_EQ(count_of(same, "if"), 1u);
   expect_near(run(same, {{1, 2}, {-1}})[0], {1, 4}, 1e-15);
+}
+
+/// Of the nodes of this operator in the top region, in order.
+std::vector<std::string> notes_of(const Graph& g, std::string_view op) {
+  std::vector<std::string> out;
+  for (NodeId id : g.region(Graph::top).nodes)
+    if (const Node& n = g.node(id); n.op->name() == op) out.push_back(n.note);
+  return out;
+}
+
+// Whoever wrote a branch reads that it became a select, through whatever is made of the graph afterwards.
+TEST(ControlFlow, VmapLeavesNotes) {
+  const std::string branch = "if over a batched predicate: both branches run for all members",
+                    loop = "while over a batched condition: all members take as many trips as the one that takes most";
+  const std::vector<std::string> of_branch{branch};
+  const Graph rows = vmap(branches(), registry(), {.size = 2});
+  EXPECT_EQ(notes_of(rows, "select"), of_branch);
+  EXPECT_EQ(notes_of(vmap(rows, registry(), {.size = 3}), "select"), of_branch);
+  EXPECT_EQ(notes_of(vmap(branches(), registry(), {.in_axes = {0, -1}, .size = 2}), "if"), std::vector{std::string()});
+  EXPECT_EQ(notes_of(simplify(parse(print(rows), registry()), registry()), "select"), of_branch);
+  const Graph any = vmap(branches(), registry(), {.size = Dim::symbol("members")});
+  EXPECT_EQ(notes_of(specialise(any, registry(), {{"members", 5}}), "select"), of_branch);
+  // What is selected backwards is the same branch; zeros and sums say nothing. (The second result is x0 by either.)
+  const Graph back = vjp(rows, registry());
+  for (NodeId id : back.region(Graph::top).nodes) {
+    const Node& n = back.node(id);
+    EXPECT_EQ(n.note, n.op->name() == "select" ? branch : "") << print(back);
+  }
+  EXPECT_GT(notes_of(back, "select").size(), 1u);
+  for (const std::string& note : notes_of(jvp(rows, registry()), "select")) EXPECT_EQ(note, branch);
+
+  const Graph loops = vmap(power(9), registry(), {.size = 2});
+  std::size_t selects = 0;
+  for (std::size_t i = 0; i < loops.node_count(); ++i)
+    if (const Node& n = loops.node(static_cast<NodeId>(i)); n.op && n.op->name() == "select") {
+      ++selects;
+      EXPECT_EQ(n.note, loop);
+    }
+  EXPECT_EQ(selects, 2u);
+
+  // One that was written as such has nothing to tell.
+  const Graph plain =
+      vmap(graph_of({f64({}), f64({})},
+                    [](ValuesIn v) { return Values{select(compare(v[1], v[0], Direction::lt), v[0], v[1])}; }),
+           registry(), {.size = 2});
+  EXPECT_EQ(notes_of(plain, "select"), std::vector{std::string()});
 }
 
 TEST(ControlFlow, SymbolicLengths) {

@@ -4,7 +4,7 @@
 #include "../machine.hpp"
 #include "matmul.hpp"
 
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/contraction.hpp>
 
 #include <algorithm>
 #include <cstring>

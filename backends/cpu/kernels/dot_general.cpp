@@ -4,7 +4,7 @@
 
 #include <rlx/ir/counted.hpp>
 #include <rlx/ir/error.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/contraction.hpp>
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include "sort_keys.hpp"
 #include "sort_records.hpp"
 
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/indexing.hpp>
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 
 #include <rlx/ir/error.hpp>
 #include <rlx/ir/op.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/elementwise.hpp>
 
 #include <algorithm>
 

@@ -4,6 +4,7 @@
 // position of all dimensions but the last, and one block of the last; results do not depend on how units are grouped.
 // Where lanes go is decided a kernel: along the last dimension, or along the loops and reductions inside.
 #pragma once
+#include <rlx/compile/lir.hpp>
 #include <rlx/ir/graph.hpp>
 
 #include <cstddef>
@@ -56,8 +57,8 @@ struct KernelInfo {
   std::int64_t rows = 0;  ///< Positions of all dimensions but the last, where the same number of units follows for each
                           ///< in order; else 0.
   std::int64_t last = 1;  ///< Extent of the last dimension.
-  std::vector<std::int64_t> sizes{};  ///< What launches hand to the function: the numbers that are not in its code.
-  std::vector<std::string> checks{};  ///< What its checks say, which is not in its code either.
+  std::vector<std::int64_t> sizes{};      ///< What launches hand to the function: the numbers that are not in its code.
+  std::vector<lir::CheckAttrs> checks{};  ///< What its checks say, which is not in its code either.
 };
 
 /// The kernels of `lir` in the order of their nodes, as emit_object makes them. Cheap: no code is made.

@@ -4,7 +4,7 @@
 
 #include <rlx/ir/error.hpp>
 #include <rlx/ir/op.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/source.hpp>
 
 namespace rlx::emit_llvm {
 

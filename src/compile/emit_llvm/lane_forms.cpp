@@ -1,7 +1,7 @@
 #include "compile/emit_llvm/lane_forms.hpp"
 
 #include <rlx/ir/op.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/source.hpp>
 
 namespace rlx::emit_llvm {
 

@@ -217,8 +217,7 @@ std::vector<KernelInfo> plan(const Graph& lir, const Machine& machine) {
     const KernelPlan p = plan_kernel(lir, id, machine);
     KernelInfo k{p.attrs->name, p.units, p.grain, p.lanes, 0, p.last, p.sizes, {}};
     if (p.tile == 1 && p.blocks) k.rows = p.units / p.blocks;
-    for (NodeId check : lir::checks(lir, lir.node(id)))
-      k.checks.push_back(lir.node(check).attrs.as<lir::CheckAttrs>().what);
+    for (NodeId check : lir::checks(lir, lir.node(id))) k.checks.push_back(lir.node(check).attrs.as<lir::CheckAttrs>());
     all.push_back(std::move(k));
   }
   return all;

@@ -190,7 +190,7 @@ void BodyPrinter::branch(const Node& n) {
 
 void BodyPrinter::check(const Node& n) {
   if (dialect_.check.empty()) refuse(dialect_, n, "checked mode");
-  checks_.push_back(n.attrs.as<lir::CheckAttrs>().what);
+  checks_.push_back(n.attrs.as<lir::CheckAttrs>());
   has_checks_ = true;
   statement(expand(dialect_.check,
                    {{'0', name(n.operands[0])}, {'1', name(n.operands[1])}, {'k', std::to_string(checks_.size())}}));

@@ -12,7 +12,7 @@ namespace rlx::emit_source {
 class BodyPrinter {
  public:
   /// Numbers of checks are positions in `checks`, which is shared by the kernels of a program.
-  BodyPrinter(const Graph& graph, const Dialect& dialect, bool team, std::vector<std::string>& checks)
+  BodyPrinter(const Graph& graph, const Dialect& dialect, bool team, std::vector<lir::CheckAttrs>& checks)
       : graph_(graph), dialect_(dialect), team_(team), checks_(checks) {}
 
   void name_index(ValueId v, const std::string& name) { names_[v] = name; }
@@ -57,7 +57,7 @@ class BodyPrinter {
   const Graph& graph_;
   const Dialect& dialect_;
   bool team_;
-  std::vector<std::string>& checks_;
+  std::vector<lir::CheckAttrs>& checks_;
   std::map<ValueId, std::string> names_;
   std::map<ValueId, Buffer> buffers_;
   std::string text_;

@@ -28,7 +28,7 @@ Signature signature(const Graph& g, const Dialect& dialect, const Node& n) {
   return s;
 }
 
-EmittedKernel emit_kernel(const Graph& g, const Dialect& dialect, NodeId id, std::vector<std::string>& checks,
+EmittedKernel emit_kernel(const Graph& g, const Dialect& dialect, NodeId id, std::vector<lir::CheckAttrs>& checks,
                           std::string& out) {
   const Node& n = g.node(id);
   const auto& attrs = n.attrs.as<lir::KernelAttrs>();

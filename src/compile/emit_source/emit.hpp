@@ -31,8 +31,8 @@ struct EmittedKernel {
 
 struct EmittedProgram {
   std::string text;
-  std::vector<EmittedKernel> kernels;  ///< In the order of lir::kernels().
-  std::vector<std::string> checks;     ///< What check number i + 1 says.
+  std::vector<EmittedKernel> kernels;   ///< In the order of lir::kernels().
+  std::vector<lir::CheckAttrs> checks;  ///< What check number i + 1 says.
 };
 
 /// Throws VerifyError (constraint "dialect") naming the operator and dtype that the dialect cannot express.

@@ -7,7 +7,8 @@
 
 #include <rlx/ir/error.hpp>
 #include <rlx/ir/op.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/elementwise.hpp>
+#include <rlx/ops/attributes/source.hpp>
 
 namespace rlx::emit_source {
 namespace {

@@ -66,6 +66,9 @@ constexpr Constraint<LocalAttrs> local_constraints[] = {
 constexpr Constraint<SizeAttrs> size_constraints[] = {
     {"C1", "value >= 0", [](const SizeAttrs& a, const Signature&) -> Answer { return a.value >= 0; }}};
 
+constexpr Constraint<CheckAttrs> check_constraints[] = {
+    {"C1", "kind is not empty", [](const CheckAttrs& a, const Signature&) -> Answer { return !a.kind.empty(); }}};
+
 constexpr OpDef<NoAttributes> load =
     lir_def<NoAttributes>("lir.load", "Element `index` of a buffer.",
                           {load_operands, load_constraints,
@@ -112,9 +115,9 @@ constexpr OpDef<NoAttributes> barrier = lir_def<NoAttributes>(
     "lir.barrier", "The threads of a team meet; their local memory is then visible to all of them.",
     {{}, {}, [](const NoAttributes&, const Signature&) { return Types{}; }});
 
-constexpr OpDef<CheckAttrs> check =
-    lir_def<CheckAttrs>("lir.check", "In checked mode, records the first index whose condition is false.",
-                        {check_operands, {}, [](const CheckAttrs&, const Signature&) { return Types{}; }});
+constexpr OpDef<CheckAttrs> check = lir_def<CheckAttrs>(
+    "lir.check", "In checked mode, records the first index whose condition is false.",
+    {check_operands, check_constraints, [](const CheckAttrs&, const Signature&) { return Types{}; }});
 
 }  // namespace
 

@@ -16,7 +16,7 @@ void lower_check_within(Lowering& l, const Node& n) {
     const Value x = k.load(n.operands[0], k.position), lower = k.elements.index().number(a.lower),
                 limit = k.load(n.operands[1], {});
     const Value above = ops::compare(x, lower, ops::Direction::ge), below = ops::compare(x, limit, ops::Direction::le);
-    k.b.emit("lir.check", {k.b.emit1("and", {above, below}), x}, lir::CheckAttrs{a.what});
+    k.b.emit("lir.check", {k.b.emit1("and", {above, below}), x}, lir::CheckAttrs{a.what, n.origin, a.expected, a.of});
     const Value most = k.b.emit1("min", {x, limit});
     k.store(0, k.elements.index().linear(k.position, shape), k.b.emit1("max", {most, lower}));
   });

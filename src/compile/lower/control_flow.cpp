@@ -2,7 +2,7 @@
 #include "compile/lower/lower.hpp"
 #include "compile/lower/root_lowerings.hpp"
 
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/control_flow.hpp>
 
 namespace rlx::compile {
 

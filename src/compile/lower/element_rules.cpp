@@ -4,7 +4,10 @@
 #include "compile/lower/positions.hpp"
 
 #include <rlx/compile/lir.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/elementwise.hpp>
+#include <rlx/ops/attributes/indexing.hpp>
+#include <rlx/ops/attributes/shape.hpp>
+#include <rlx/ops/attributes/source.hpp>
 #include <rlx/ops/build.hpp>
 
 #include <algorithm>
@@ -152,7 +155,7 @@ Value gather_element(Elements& e, const Node& n, const Coordinates& c) {
       const Value low = ops::compare(start, e.index().number(0), ops::Direction::ge);
       const Value high = ops::compare(start, e.index().number(room), ops::Direction::lt);
       b.emit("lir.check", {b.emit1("and", {low, high}), start},
-             lir::CheckAttrs{index_check("gather index", n, room.value - 1)});
+             index_check("gather index", n, index_range(room.value - 1)));
     }
     from[d] = from[d] + e.index().clamped(start, room);
   }

@@ -5,7 +5,7 @@
 #include "compile/lower/passes.hpp"
 #include "compile/lower/root_lowerings.hpp"
 
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/source.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -2,7 +2,7 @@
 
 #include "compile/lower/root_lowerings.hpp"
 
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/source.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,8 @@
 #include "compile/lower/placement.hpp"
 
 #include <rlx/ir/op.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/reduction.hpp>
+#include <rlx/ops/attributes/shape.hpp>
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 #pragma once
 #include "compile/lower/lower.hpp"
 
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/reduction.hpp>
 
 #include <functional>
 #include <vector>

@@ -82,7 +82,7 @@ void lower_scatter(Lowering& l, const Node& n) {
           const Value dropped = e.index().number(ops::dropped_index(l.mir().tensor_type(indices).dtype));
           const Value meant = ops::compare(start, dropped, ops::Direction::eq);
           b.emit("lir.check", {b.emit1("or", {in, meant}), start},
-                 lir::CheckAttrs{index_check("scatter index", n, shape[d] - window[d])});
+                 index_check("scatter index", n, index_range(shape[d] - window[d])));
         }
         all_inside.require(in);
         to[d] = e.index().clamped(position, Extent::of(shape, d));

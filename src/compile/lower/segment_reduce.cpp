@@ -18,14 +18,14 @@ Value segment_reduce_element(Elements& e, const Node& n, const Coordinates& c) {
       const Value low = ops::compare(offset, e.index().number(0), ops::Direction::ge),
                   high = ops::compare(offset, e.index().number(entries), ops::Direction::le);
       b.emit("lir.check", {b.emit1("and", {low, high}), offset},
-             lir::CheckAttrs{index_check("segment offset", n, entries.value)});
+             index_check("segment offset", n, index_range(entries.value)));
     }
     return offset;
   };
   const Value begin = offset_at(c[0]), end = offset_at(c[0] + Index(1));
   if (e.checked())
     b.emit("lir.check", {ops::compare(begin, end, ops::Direction::le), end},
-           lir::CheckAttrs{index_check("segment offset", n) + std::string(ascending)});
+           index_check("segment offset", n, std::string(ascending)));
   const Index lower = e.index().clamped(begin, entries + 1), upper = e.index().clamped(end, entries + 1);
   const DType t = e.mir().tensor_type(n.operands[0]).dtype, partial = summing_type(a.kind, t);
   const Value sum = emit_reduction(

@@ -1,7 +1,7 @@
 #include "compile/recognise/constants.hpp"
 
 #include <rlx/ir/op.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/source.hpp>
 
 #include <cstring>
 

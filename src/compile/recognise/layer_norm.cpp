@@ -2,7 +2,7 @@
 // the square root rounds otherwise and stays as it is.
 #include "compile/recognise/pattern.hpp"
 
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/reduction.hpp>
 
 namespace rlx::compile {
 

@@ -3,7 +3,7 @@
 #include "compile/recognise/constants.hpp"
 
 #include <rlx/ir/op.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/shape.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,8 @@
 #include "compile/recognise/pattern.hpp"
 
 #include <rlx/ir/op.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/reduction.hpp>
+#include <rlx/ops/attributes/shape.hpp>
 
 #include <algorithm>
 #include <array>

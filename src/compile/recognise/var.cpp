@@ -2,7 +2,7 @@
 // constant is.
 #include "compile/recognise/pattern.hpp"
 
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/reduction.hpp>
 
 #include <cmath>
 #include <set>

@@ -38,17 +38,16 @@ Value limits(const SizedNode& n, const std::vector<Dim>& dims, int vector_dim) {
   return ops::broadcast(parts.size() == 1 ? parts[0] : ops::concat(parts, 0), shape, {vector_dim});
 }
 
-/// What is said of an index; components of several limits have no one bound.
-std::string check_of(const SizedNode& n, std::string_view kind, const std::vector<Dim>& most) {
-  return most.size() == 1 ? index_check(kind, n.node, most[0]) : index_check(kind, n.node);
-}
-
-/// In checked mode, reports an index beyond the count as one beyond a constant extent is.
-void watch(const SizedNode& n, Value indices, Value most, std::string what) {
+/// In checked mode, reports an index beyond its limit at run time as one beyond a constant extent is. `most` are the
+/// limits as the program writes them: components of several have no one range.
+void watch(const SizedNode& n, std::string_view kind, Value indices, Value limit, const std::vector<Dim>& most) {
   if (!n.checked) return;
-  const Value zero = ops::dim_size(n.b, 0), beyond = ops::compare(indices, most, ops::Direction::gt);
+  const Value zero = ops::dim_size(n.b, 0), beyond = ops::compare(indices, limit, ops::Direction::gt);
   const Value mark = ops::select(beyond, indices, ops::broadcast(zero, indices.shape(), {}));
-  ops::check_within(mark, zero, {std::move(what), {}, std::numeric_limits<std::int64_t>::min()});
+  ops::check_within(mark, zero,
+                    {.what = std::string(kind),
+                     .lower = std::numeric_limits<std::int64_t>::min(),
+                     .expected = most.size() == 1 ? index_range(most[0]) : std::string()});
 }
 
 /// The value that sorts behind all others, for either order.
@@ -76,7 +75,7 @@ Values bound_gather(const SizedNode& n) {
   if (moves) {
     const Value limit = limits(n, most, a.index_vector_dim);
     indices = ops::convert(indices, DType::i64);
-    watch(n, indices, limit, check_of(n, "gather index", most));
+    watch(n, "gather index", indices, limit, most);
     // The limit of an empty operand is below 0; its buffer is not empty, and no result is read.
     indices = ops::min(indices, ops::max(limit, ops::zeros_like(limit)));
   }
@@ -108,7 +107,7 @@ Values bound_scatter(const SizedNode& n) {
     const Value given = n.masked(1, where, 0);
     indices = ops::convert(given, DType::i64);
     const Value dropped = ops::full_like(indices, static_cast<double>(ops::dropped_index(DType::i64)));
-    watch(n, indices, limit, check_of(n, "scatter index", most));
+    watch(n, "scatter index", indices, limit, most);
     // What an i32 says for an update that is dropped is another number as i64.
     const Value mark = ops::full_like(given, static_cast<double>(ops::dropped_index(given.dtype())));
     const Value lands = ops::logical_and(ops::compare(indices, limit, ops::Direction::le),
@@ -129,8 +128,7 @@ Values bound_segment_reduce(const SizedNode& n) {
   if (n.varies(1, 0)) offsets = n.masked(1, {0}, entries);
   if (n.varies(0, 0)) {
     const Value most = ops::broadcast(entries, offsets.shape(), {});
-    watch(n, ops::convert(offsets, DType::i64), ops::convert(most, DType::i64),
-          check_of(n, "segment offset", {n.shape(0)[0]}));
+    watch(n, "segment offset", ops::convert(offsets, DType::i64), ops::convert(most, DType::i64), {n.shape(0)[0]});
     offsets = ops::min(offsets, most);
   }
   return n.emit(Values{n.in[0], offsets});

@@ -6,7 +6,7 @@
 // its own elements; one that brings them together must see a neutral element in place of padding.
 #pragma once
 #include <rlx/ir/builder.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/reduction.hpp>
 
 #include <map>
 #include <string>

@@ -50,8 +50,8 @@ class RLX_API Trainer {
 
   /// One step, and the densification that is due after it. Throws NumericalError with the step and the name of the
   /// tensor where something is not finite any more: the run is then as it was before the step, which would fail again.
-  /// What fails otherwise while the step runs has used the run up: step, cloud, render, quality and save are
-  /// ArgumentErrors from then on.
+  /// What fails otherwise while the step runs has used the run up (Error::object_survives() is false): step, cloud,
+  /// render, quality and save are ArgumentErrors from then on.
   StepResult step();
   std::int64_t steps_done() const;
   std::int64_t gaussians() const;

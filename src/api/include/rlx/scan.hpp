@@ -1,6 +1,6 @@
 // Prefixes and reductions by a combination of your own, which is traced as a function of scalars.
 #pragma once
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/reduction.hpp>
 #include <rlx/staging.hpp>
 
 #include <string_view>

@@ -162,11 +162,19 @@ struct LocalAttrs {
 };
 
 /// lir.check(condition bool[], index i64[]) in a body: in checked mode a false condition records the first offending
-/// index.
+/// index. What is said of it is no part of the kernel's code: kernels know no names and no lines, the row of the report
+/// does.
 struct CheckAttrs {
-  std::string what{};  ///< "gather index", as the error says it.
+  std::string kind{};      ///< "gather index", as the error says it.
+  int row = -1;            ///< Of the report, counted from 0: what the user wrote; -1: none.
+  std::string expected{};  ///< "0 to 3"; empty: not known.
+  std::string of{};        ///< The operator whose NumericalError it is; empty: an index, an ArgumentError.
   bool operator==(const CheckAttrs&) const = default;
-  static constexpr auto fields = std::tuple{Field{"what", &CheckAttrs::what, "what is out of range"}};
+  static constexpr auto fields =
+      std::tuple{Field{"kind", &CheckAttrs::kind, "what is out of range"},
+                 Field{"row", &CheckAttrs::row, "row of the report, from 0; -1: none"},
+                 Field{"expected", &CheckAttrs::expected, "what an error says was expected; empty: not known"},
+                 Field{"of", &CheckAttrs::of, "operator whose NumericalError it is; empty: an index"}};
 };
 
 /// The lir.kernel nodes of a program in the order of its text, those inside loops and branches where the step stands. A

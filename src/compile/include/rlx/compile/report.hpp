@@ -42,7 +42,7 @@ struct ReportRow {
   std::string lowering;  ///< Record, rule, or "decomposition"; of a recognised node the operator that it is part of.
   std::vector<Refusal> refusals;
   std::vector<std::string> steps;  ///< Names of the LIR steps that it became, possibly shared with other rows.
-  std::vector<std::string> notes;  ///< "loop: host-polled", "widened: f16 computed in f32".
+  std::vector<std::string> notes;  ///< "loop: host-polled", "widened: f16 computed in f32"; Node::note.
   Recognised recognised{};
   double flops = 0, bytes = 0;  ///< 0 where the operator states no cost.
 };

@@ -61,8 +61,12 @@ class RLX_API Builder {
   Value emit1(std::string_view op, std::initializer_list<Value> operands, AnyAttrs attrs = {}) {
     return emit1(op, ValuesIn(operands.begin(), operands.size()), std::move(attrs));
   }
-  /// A copy of `node` of another graph with these operands; its regions are copied whole. Keeps record and location.
+  /// A copy of `node` of another graph with these operands; its regions are copied whole. Keeps record, location
+  /// and note.
   Values clone(const Graph& from, const Node& node, ValuesIn operands);
+  /// `made` stands for the results of `of`, a node of another graph: where a node of the same operator gave them, which
+  /// says nothing of its own, it gets the note.
+  void keep_note(const Node& of, ValuesIn made);
   /// Emits the nodes of `region` of another graph, its arguments standing for `arguments`; gives its results.
   Values inline_region(const Graph& from, RegionId region, ValuesIn arguments);
 
@@ -74,7 +78,7 @@ class RLX_API Builder {
 
  private:
   Values place(const Op& op, ValuesIn operands, AnyAttrs attrs,
-               const std::function<std::vector<RegionId>(NodeId)>& fill, std::string record);
+               const std::function<std::vector<RegionId>(NodeId)>& fill, std::string record, std::string note = {});
   RegionId fill_region(NodeId owner, const Types& argument_types, const RegionBody& body);
   Graph* graph_;
   const Registry* registry_;

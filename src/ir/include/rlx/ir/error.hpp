@@ -15,14 +15,16 @@ class RLX_API Error : public std::runtime_error {
   Error(std::string type, const std::string& message) : std::runtime_error(message), type_(std::move(type)) {}
   ~Error() override;
   const std::string& type() const noexcept { return type_; }
-  /// Whether the object whose method threw is still usable with its state from before the call.
+  /// Whether the object whose method threw, and what that was given to change, are as they were before the call. False
+  /// where the call had begun to write over what it was to use up: arguments that were donated
+  /// (Executable::run_donating, calls of jit functions), and with them the run of a Trainer whose step failed halfway.
   bool object_survives() const noexcept { return object_survives_; }
-
- protected:
-  bool object_survives_ = true;
+  /// For what throws, or lets the error through: they are not.
+  void set_used_up() noexcept { object_survives_ = false; }
 
  private:
   std::string type_;
+  bool object_survives_ = true;
 };
 
 /// An operator instance or a graph breaks a rule. `constraint` is the numbered constraint ("C2"), the rule's name, or

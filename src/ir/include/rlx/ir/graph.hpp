@@ -33,6 +33,9 @@ struct Node {
   /// Set by dispatch on a node that a kernel record executes whole: a *call* of MIR. Empty otherwise.
   std::string record{};
   Location location{};
+  /// What a transformation has to tell whoever wrote it: a note of its row of the dispatch report. Copies keep it; part
+  /// of the text form, as the location is. Empty: nothing.
+  std::string note{};
   /// The HIR node it was made from, which is its row of the dispatch report; -1: none. Not part of the text form.
   std::int32_t origin = -1;
 };

@@ -13,8 +13,9 @@
 //   }
 //
 // A node: results, operator, operands, record, attributes that differ from the default, regions, types of the results,
-// location; all but operator and operands may be absent. Written by hand, values may have any names (letters, digits,
-// '_', '.'), unique in the whole text, and an input or output whose quoted name is left out is called as its value.
+// note(...), location; all but operator and operands may be absent. Written by hand, values may have any names
+// (letters, digits, '_', '.'), unique in the whole text, and an input or output whose quoted name is left out is called
+// as its value.
 // `#` starts a comment.
 #pragma once
 #include <rlx/ir/graph.hpp>
@@ -30,7 +31,8 @@ namespace rlx {
 inline constexpr int text_version = 1;
 
 struct PrintOptions {
-  bool locations = true;  ///< False for keys: where a node was written changes nothing in what it means.
+  /// And notes. False for keys: where a node was written, and what is told of it, changes nothing in what it means.
+  bool locations = true;
 };
 RLX_API std::string print(const Graph& g, PrintOptions options = {});
 /// The number under which print shows each value; -1 for values that no region defines.

@@ -13,7 +13,7 @@
 // make on one chain, in the order of the program, which is the same on all ranks.
 #pragma once
 #include <rlx/ir/builder.hpp>
-#include <rlx/ops/attributes.hpp>
+#include <rlx/ops/attributes/reduction.hpp>
 
 #include <memory>
 

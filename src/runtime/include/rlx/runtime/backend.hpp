@@ -1,6 +1,7 @@
 // The interface of a backend: memory, copies, kernels. Loops, calls and the order of steps are the executable's
 // business, so a backend with a dialect and a launch function is already whole.
 #pragma once
+#include <rlx/compile/lir.hpp>
 #include <rlx/compile/target.hpp>
 #include <rlx/ir/error.hpp>
 
@@ -30,10 +31,11 @@ struct KernelBuffer {
   std::int64_t byte_offset = 0;
 };
 
-/// First index that a checked kernel refused; `what` is empty while there is none.
+/// First index that a checked kernel refused, and what its lir.check says.
 struct CheckReport {
-  std::string what{};
+  lir::CheckAttrs what{};
   std::int64_t index = 0;
+  bool refused() const { return !what.kind.empty(); }  ///< False while there is none.
 };
 
 /// Where the checked kernels of one call leave the first index that they refuse. Each call has its own, so checked

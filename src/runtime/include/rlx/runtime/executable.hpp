@@ -34,8 +34,8 @@ class RLX_API Executable {
   /// The same, and takes the arguments that CompileOptions::donated names: they are tokens afterwards, and results
   /// stand in their memory where DispatchReport::donations says so. What another value shares is copied first, and so
   /// is every donated argument of run(). What throws before a step has run leaves the arguments whole; a call that
-  /// fails later has used them up. Throws ArgumentError besides where two donated arguments are the same memory, or one
-  /// is a view of another's.
+  /// fails later has used them up, and its Error::object_survives() is false. Throws ArgumentError besides where two
+  /// donated arguments are the same memory, or one is a view of another's.
   HostValues run_donating(std::span<HostValue> arguments, HostValues reuse = {}) const;
 
   const DispatchReport& report() const;
