@@ -130,14 +130,18 @@ class OneProgram final : public CompiledGraph {
 
  private:
   HostValues interpret(std::span<const HostValue> arguments) const {
-    NodeWatch indices;
+    int row = -1;  // Of the check that runs, whose refusal is a NumericalError.
+    const NodeWatch before = [&](const Node& n, auto operands, auto results) {
+      const auto* check = n.attrs.get_if<ops::CheckWithinAttrs>();
+      row = check && !check->of.empty() ? n.origin : -1;
+      if (!p_.checked) return;
+      if (const CheckReport c = check_indices(n, operands, results); c.refused()) p_.refuse(c);
+    };
     ResultWatch numbers;
-    if (p_.checked)
-      indices = [&](const Node& n, auto operands, auto results) {
-        if (const CheckReport c = check_indices(n, operands, results); c.refused()) p_.refuse(c);
-      };
     if (p_.numerics) numbers = [&](const Evaluated& e) { check_evaluated(e, p_.program.report, *p_.name); };
-    return evaluate(p_.program.mir, registry_, arguments, indices, numbers);
+    try {
+      return evaluate(p_.program.mir, registry_, arguments, before, numbers);
+    } catch (const NumericalError&) { detail::rethrow_as(user_operator(p_.program.report, row)); }
   }
 
   // What a call has to allocate; an arena that an earlier call left is there already.

@@ -237,7 +237,7 @@ TEST(IndexChecks, SayItInAttributes) {
   const runtime::Executable e(runtime::open_device("cpu"), g, catalog(), {.checked = true});
   const std::string text = print(e.lir());
   EXPECT_EQ(print(parse(text, catalog().operators)), text);
-  std::set<std::string> ops;
+  std::set<std::string> checked;
   std::size_t checks = 0;
   for (NodeId id : lir::kernels(e.lir()))
     for (NodeId check : lir::checks(e.lir(), e.lir().node(id))) {
@@ -246,10 +246,10 @@ TEST(IndexChecks, SayItInAttributes) {
       EXPECT_EQ(a.kind, "gather index");
       EXPECT_EQ(a.expected, "0 to 3");
       EXPECT_EQ(a.of, "");
-      ops.insert(e.report().rows.at(static_cast<std::size_t>(a.row)).op);
+      checked.insert(e.report().rows.at(static_cast<std::size_t>(a.row)).op);
     }
   EXPECT_GT(checks, 0u) << text;
-  EXPECT_EQ(ops, std::set<std::string>{"gather"}) << text;
+  EXPECT_EQ(checked, std::set<std::string>{"gather"}) << text;
   EXPECT_NE(text.find("lir.check"), std::string::npos);
   EXPECT_NE(text.find("kind = \"gather index\", row = "), std::string::npos) << text;
 
