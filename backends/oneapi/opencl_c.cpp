@@ -16,29 +16,10 @@ constexpr emit_source::Word words[] = {{"f32_bits", "as_uint"},   {"bits_f32", "
 
 constexpr emit_source::Element elements[] = {
     // OpenCL's own half needs an extension that CPUs lack; vload_half and vstore_half are core.
-    {.dtype = DType::f16,
-     .value = "f32",
-     .memory = "u16",
-     .suffix = "f",
-     .computing = "u32",
-     .unsigned_same = "u16",
-     .load = "vload_half({i}, (const {A} half*){p})",
-     .store = "vstore_half({0}, {i}, ({A} half*){p});",
-     .round = "rlx_round_f16({0})",
-     .to_bits = "rlx_f16_bits({0})",
-     .from_bits = "rlx_f16_value({0})"},
+    with_access(emit_source::in_float(DType::f16, "u16"), "u16", "vload_half({i}, (const {A} half*){p})",
+                "vstore_half({0}, {i}, ({A} half*){p});"),
     // Neighbours share a byte, so a store is an atomic exchange of the word around it; local memory has no such helper.
-    {.dtype = DType::i4,
-     .value = "i8",
-     .memory = "u8",
-     .computing = "u32",
-     .unsigned_same = "u8",
-     .load = "(i8)(((({p}[({i}) >> 1] >> ((({i}) & 1) << 2)) & 15) ^ 8) - 8)",
-     .store = "rlx_store_i4({p}, {i}, {0});",
-     .stored_in_local = false,
-     .round = "(i8)((({0}) & 15 ^ 8) - 8)",
-     .to_bits = "(u8)(({0}) & 15)",
-     .from_bits = "(i8)((({0}) & 15 ^ 8) - 8)"}};
+    with_access(emit_source::packed_i4, "u8", emit_source::packed_i4.load, "rlx_store_i4({p}, {i}, {0});", false)};
 
 constexpr DTypeSet single{DType::f16, DType::bf16, DType::f32}, reals = floating | float8;
 

@@ -13,6 +13,8 @@
 
 namespace rlx::testing_kernels {
 
+constexpr compile::MemoryPlan small_arena{1024};
+
 // A program under construction whose steps all say that they were made, from nothing in particular.
 struct LirProgram {
   Graph g{"lir"};

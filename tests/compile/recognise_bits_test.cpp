@@ -123,7 +123,7 @@ TEST(RecogniseBits, AmongOtherNodes) {
     const Value e = ops::exp(ops::sub(x, top)), m = ops::div(ops::reduce_sum(y, {1}, true), shared);
     return Values{ops::add(ops::mul(ops::div(e, ops::reduce_sum(e, {1}, true)), y), m)};
   });
-  const std::vector<std::string> nodes = recognised(g);
+  const Nodes nodes = recognised(g);
   EXPECT_TRUE(std::count(nodes.begin(), nodes.end(), "softmax{axis = 1}"));
   EXPECT_TRUE(std::count(nodes.begin(), nodes.end(), "mean{axes = [1], keep = true}"));
   const HostValues in = arguments(g);
@@ -171,15 +171,7 @@ TEST(RecogniseBits, DonatedToTheOperator) {
 
 // The mean of the places of true elements: 0, 3 and 4 of 6. Bounded by 6, and split where the count is known.
 TEST(RecogniseBits, OfASizeThatAResultIntroduces) {
-  const Graph g = parsed(
-      "rlx 1\ngraph g(%0 \"m\": bool[6]) symbols(k) {\n"
-      "  %1 = nonzero(%0) {size = k} : i32[k]\n"
-      "  %2 = convert(%1) {dtype = f64} : f64[k]\n"
-      "  %3 = constant() {value = f64[](0)} : f64[]\n" +
-      reduce_line(4, 2, 3, 0, "add", "f64[]") +
-      "  %8 = dim_size() {size = k, dtype = f64} : f64[]\n"
-      "  %9 = div(%4, %8) : f64[]\n"
-      "  return %9 \"mean\"\n}\n");
+  const Graph g = parsed(mean_of_places_text());
   const double flags[] = {1, 0, 0, 1, 1, 0};
   for (const std::string& device : devices())
     for (const bool exact : {false, true}) {

@@ -3,11 +3,10 @@
 #pragma once
 #include "compile/open_rows.hpp"
 #include "compile/recognise/recognise.hpp"
+#include "linalg_catalog.hpp"
 
-#include <rlx/catalog.hpp>
 #include <rlx/ir/text.hpp>
 #include <rlx/ir/verify.hpp>
-#include <rlx/linalg/register.hpp>
 #include <rlx/ops/build.hpp>
 
 #include <functional>
@@ -16,16 +15,11 @@
 
 namespace rlx::written_out {
 
-/// With the family that has a pattern. Never destroyed: devices and programs in static objects may outlive any order.
-inline const runtime::Catalog& catalog() {
-  static const auto& c = *[] {
-    auto* made = new runtime::Catalog(make_catalog());
-    linalg::add_to(*made);
-    return made;
-  }();
-  return c;
-}
+/// With the family that has a pattern.
+inline const runtime::Catalog& catalog() { return linalg_catalog(); }
 inline const Registry& registry() { return catalog().operators; }
+
+using Nodes = std::vector<std::string>;
 
 struct Looked {
   Graph graph;
@@ -42,12 +36,12 @@ inline Looked look(Graph g, const CompileOptions& options = {}, std::span<const 
 }
 
 /// "softmax{axis = 1}" of each node of a region, in order.
-inline std::vector<std::string> nodes_of(const Graph& g, RegionId r = Graph::top) {
-  std::vector<std::string> out;
+inline Nodes nodes_of(const Graph& g, RegionId r = Graph::top) {
+  Nodes out;
   for (NodeId id : g.region(r).nodes) out.push_back(std::string(g.node(id).op->name()) + g.node(id).attrs.to_string());
   return out;
 }
-inline std::vector<std::string> recognised(Graph g) { return nodes_of(look(std::move(g)).graph); }
+inline Nodes recognised(Graph g) { return nodes_of(look(std::move(g)).graph); }
 /// Whether nothing was recognised.
 inline bool stays(const Graph& g) { return nodes_of(look(g).graph) == nodes_of(g); }
 
@@ -89,6 +83,17 @@ inline std::string softmax_text(const std::string& more_results = "") {
          "  %15 = div(%9, %14) : f32[2,3]\n"
          "  return %15 \"y\"" +
          more_results + "\n}\n";
+}
+/// The mean of the places of true elements of bool[6], as f64[]: of a size that a result introduces.
+inline std::string mean_of_places_text() {
+  return "rlx 1\ngraph g(%0 \"m\": bool[6]) symbols(k) {\n"
+         "  %1 = nonzero(%0) {size = k} : i32[k]\n"
+         "  %2 = convert(%1) {dtype = f64} : f64[k]\n"
+         "  %3 = constant() {value = f64[](0)} : f64[]\n" +
+         reduce_line(4, 2, 3, 0, "add", "f64[]") +
+         "  %8 = dim_size() {size = k, dtype = f64} : f64[]\n"
+         "  %9 = div(%4, %8) : f64[]\n"
+         "  return %9 \"mean\"\n}\n";
 }
 inline Graph parsed(const std::string& text) { return parse(text, registry(), "written.rlx", TextLines::remember); }
 

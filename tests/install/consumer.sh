@@ -2,13 +2,10 @@
 # Installs the built tree into an empty folder, then builds and runs a consumer by find_package and by pkg-config. The
 # consumer's programs are the examples of README.md, each a block of C++ of at most ten lines, and those of examples/.
 # consumer.sh SOURCE BUILD COMPILER
-set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/../frame.sh"
 source=$1
 build=$2
 compiler=$3
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() { echo "consumer: $*" >&2; exit 1; }
 
 cmake --install "$build" --prefix "$work/prefix" >"$work/install.log" || { cat "$work/install.log" >&2; fail "the tree cannot be installed"; }
 awk -v work="$work" '/^```cpp$/ {file = work "/example" ++n ".cpp"; next} /^```$/ {file = ""} file {print >file}' "$source/README.md"

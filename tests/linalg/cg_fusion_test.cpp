@@ -1,8 +1,8 @@
 // Passes over memory of one iteration of conjugate gradients: a vector is read once for all that uses it.
-#include <rlx/catalog.hpp>
+#include "linalg_catalog.hpp"
+
 #include <rlx/compile/lir.hpp>
 #include <rlx/linalg/build.hpp>
-#include <rlx/linalg/register.hpp>
 #include <rlx/runtime/backends.hpp>
 #include <rlx/runtime/executable.hpp>
 
@@ -34,15 +34,13 @@ HostSparse tridiagonal() {
 }
 
 TEST(CgFusion, AnIterationHasThreePassesAndCopiesNoVector) {
-  runtime::Catalog catalog = make_catalog();
-  linalg::add_to(catalog);
   const HostSparse a = tridiagonal();
   Graph g;
-  Builder b(g, catalog.operators);
+  Builder b(g, linalg_catalog().operators);
   const Value m = b.input(a.type, "a"), right = b.input(f64({rows}), "b"), start = b.input(f64({rows}), "x0");
   const linalg::Cg r = linalg::cg(m, right, start, {.tolerance = 1e-12, .max_iterations = 100});
   b.output(r.x, "x");
-  const runtime::Executable e(runtime::open_device("cpu"), g, catalog);
+  const runtime::Executable e(runtime::open_device("cpu"), g, linalg_catalog());
   int passes = 0, copies = 0;
   const std::function<void(RegionId, bool)> visit = [&](RegionId region, bool inside) {
     for (NodeId id : e.lir().region(region).nodes) {

@@ -1,11 +1,11 @@
 // Sound matrices pass in checked mode whatever their empty rows; unsound offsets are refused, not followed, and so are
 // arrays that are not those of their matrix's type.
-#include <rlx/catalog.hpp>
+#include "linalg_catalog.hpp"
+
 #include <rlx/csr.hpp>
 #include <rlx/ir/error.hpp>
 #include <rlx/ir/evaluate.hpp>
 #include <rlx/linalg/build.hpp>
-#include <rlx/linalg/register.hpp>
 #include <rlx/linalg/solver.hpp>
 #include <rlx/runtime/backends.hpp>
 #include <rlx/runtime/executable.hpp>
@@ -14,15 +14,6 @@
 
 namespace rlx {
 namespace {
-
-const runtime::Catalog& catalog() {
-  static const auto& c = *[] {
-    auto* c = new runtime::Catalog(make_catalog());
-    linalg::add_to(*c);
-    return c;
-  }();
-  return c;
-}
 
 HostTensor integers(std::vector<double> v) {
   return HostTensor::from(DType::i32, {static_cast<std::int64_t>(v.size())}, v);
@@ -34,10 +25,10 @@ HostTensor vector(std::vector<double> v, DType t = DType::f64) {
 
 TEST(Checked, RowsWithoutEntriesAreSound) {
   Graph g;
-  Builder b(g, catalog().operators);
+  Builder b(g, linalg_catalog().operators);
   const SparseType type{SparseFormat::csr, DType::f64, DType::i32, {4, 2}, 2};
   b.output(linalg::row_indices(b.input(type, "a")), "rows");
-  const runtime::Executable e(runtime::open_device("cpu"), g, catalog(), {.checked = true});
+  const runtime::Executable e(runtime::open_device("cpu"), g, linalg_catalog(), {.checked = true});
   const double values[] = {5, 6};
   const HostValues in{
       HostSparse{type, integers({0, 0, 2, 2, 2}), integers({0, 1}), HostTensor::from(DType::f64, {2}, values)}};
@@ -48,11 +39,11 @@ TEST(Checked, RowsWithoutEntriesAreSound) {
 
 TEST(Checked, OffsetsThatLeaveTheEntriesAreRefused) {
   Graph g;
-  Builder b(g, catalog().operators);
+  Builder b(g, linalg_catalog().operators);
   const SparseType type{SparseFormat::csr, DType::f64, DType::i32, {2, 2}, 2};
   const Value a = b.input(type, "a");
   b.output(linalg::spmv(a, b.input(f64({2}), "x")), "y");
-  const runtime::Executable e(runtime::open_device("cpu"), g, catalog(), {.checked = true});
+  const runtime::Executable e(runtime::open_device("cpu"), g, linalg_catalog(), {.checked = true});
   const double values[] = {5, 6};
   const HostTensor v = HostTensor::from(DType::f64, {2}, values);
   for (const double wrong : {1e9, -1e9}) {
@@ -75,7 +66,7 @@ std::string refusal(F f) {
 // A type says what it likes; what it stands for are arrays, which must be those of it.
 TEST(SparseArgument, ArraysAreThoseOfItsType) {
   Graph g;
-  Builder b(g, catalog().operators);
+  Builder b(g, linalg_catalog().operators);
   const SparseType type{SparseFormat::csr, DType::f64, DType::i32, {3, 3}, 4};
   const Value a = b.input(type, "a");
   b.output(linalg::spmv(a, b.input(f64({3}), "x")), "y");
@@ -99,7 +90,7 @@ TEST(SparseArgument, ArraysAreThoseOfItsType) {
     if (!backend->availability().available) continue;
     const auto device = runtime::open_device(backend->name);
     if (!device->computes()) continue;
-    const runtime::Executable e(device, g, catalog(), {.checked = true});
+    const runtime::Executable e(device, g, linalg_catalog(), {.checked = true});
     for (const auto& w : wrong) {
       const std::string why = refusal([&] { e.run(HostValues{w.a, x}); });
       EXPECT_NE(why.find(std::string("argument \"a\": the ") + w.array), std::string::npos)
@@ -109,7 +100,7 @@ TEST(SparseArgument, ArraysAreThoseOfItsType) {
     EXPECT_EQ(std::get<HostTensor>(e.run(HostValues{sound, x})[0]), vector({4, 6, 16})) << backend->name;
   }
   for (const auto& w : wrong) {
-    EXPECT_NE(refusal([&] { evaluate(g, catalog().operators, HostValues{w.a, x}); }), "") << w.array;
+    EXPECT_NE(refusal([&] { evaluate(g, linalg_catalog().operators, HostValues{w.a, x}); }), "") << w.array;
     EXPECT_NE(refusal([&] { Csr{Handle(HostValue(w.a))}; }), "") << w.array;
     EXPECT_NE(refusal([&] { linalg::Solver{w.a}; }), "") << w.array;
   }

@@ -1,9 +1,9 @@
 // A matrix that a dense solve cannot answer for is a NumericalError on every device and by every path, alone and in a
 // batch; a right side that is not finite is none.
-#include <rlx/catalog.hpp>
+#include "linalg_catalog.hpp"
+
 #include <rlx/ir/error.hpp>
 #include <rlx/linalg/build.hpp>
-#include <rlx/linalg/register.hpp>
 #include <rlx/ops/build.hpp>
 #include <rlx/runtime/backends.hpp>
 #include <rlx/runtime/executable.hpp>
@@ -95,25 +95,16 @@ HostTensor numbers(DType t, std::vector<std::int64_t> shape, const Numbers& v) {
   return h;
 }
 
-const runtime::Catalog& catalog() {
-  static const auto& made = *[] {
-    auto* c = new runtime::Catalog(make_catalog());
-    add_to(*c);
-    return c;
-  }();
-  return made;
-}
-
 // `members` 0: no batch.
 runtime::Executable compiled(const std::shared_ptr<runtime::Device>& device, Preference policy, const Case& c, DType t,
                              std::int64_t members) {
   Graph g(c.name);
-  Builder b(g, catalog().operators);
+  Builder b(g, linalg_catalog().operators);
   const Value a = b.input(tensor(t, members ? Shape{members, 2, 2} : Shape{2, 2}), "a");
   b.output(c.build(a, b.input(tensor(t, members ? Shape{members, 2} : Shape{2}), "b")), "x");
   CompileOptions options;
   options.preference = policy;
-  return {device, g, catalog(), options};
+  return {device, g, linalg_catalog(), options};
 }
 
 /// The operator that is named is one of the program as it was written, whatever it was decomposed into.

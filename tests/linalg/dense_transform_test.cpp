@@ -1,9 +1,9 @@
 // Derivatives and batches of the dense solves and factorizations: against closed forms, differences and loops over the
 // members, by LAPACK and by the common form of each operator.
-#include <rlx/catalog.hpp>
+#include "linalg_catalog.hpp"
+
 #include <rlx/jit.hpp>
 #include <rlx/linalg/build.hpp>
-#include <rlx/linalg/register.hpp>
 #include <rlx/linalg/tensor.hpp>
 #include <rlx/ops/build.hpp>
 #include <rlx/transform/vjp.hpp>
@@ -63,14 +63,6 @@ constexpr double rounding = 1e-12;
 
 // --- What a derivative is made of.
 
-const runtime::Catalog& operators() {
-  static const auto& made = *[] {
-    auto* c = new runtime::Catalog(make_catalog());
-    add_to(*c);
-    return c;
-  }();
-  return made;
-}
 std::map<std::string, int> counted(const Graph& g) {
   std::map<std::string, int> names;
   for (NodeId id : g.region(Graph::top).nodes) ++names[std::string(g.node(id).op->name())];
@@ -79,7 +71,7 @@ std::map<std::string, int> counted(const Graph& g) {
 template <class F>
 Graph solving(const F& solve) {
   Graph g("solving");
-  Builder b(g, operators().operators);
+  Builder b(g, linalg_catalog().operators);
   const Value a = b.input(f64({n, n}), "a"), right = b.input(f64({n}), "b");
   b.output(solve(a, right), "x");
   return g;
@@ -88,15 +80,15 @@ Value by_lu(Value a, Value b) { return solve(a, b); }
 Value by_cholesky(Value a, Value b) { return solve_positive_definite(a, b); }
 
 TEST(DenseDerivative, IsOneSolveMoreWithTheSameFactors) {
-  const auto both = counted(transform::vjp(solving(by_lu), operators().operators));
+  const auto both = counted(transform::vjp(solving(by_lu), linalg_catalog().operators));
   EXPECT_EQ(both.at("linalg.lu"), 1);
   EXPECT_EQ(both.at("linalg.solve_by_lu"), 2);
   EXPECT_EQ(both.count("linalg.triangular_solve"), 0);
   EXPECT_EQ(both.at("dot_general"), 1);  // the outer product
-  const auto of_b = counted(transform::vjp(solving(by_lu), operators().operators, {.wanted = {false, true}}));
+  const auto of_b = counted(transform::vjp(solving(by_lu), linalg_catalog().operators, {.wanted = {false, true}}));
   EXPECT_EQ(of_b.count("dot_general"), 0);
 
-  const auto hermitian = counted(transform::vjp(solving(by_cholesky), operators().operators));
+  const auto hermitian = counted(transform::vjp(solving(by_cholesky), linalg_catalog().operators));
   EXPECT_EQ(hermitian.at("linalg.cholesky"), 1);
   EXPECT_EQ(hermitian.at("linalg.solve_by_cholesky"), 2);
   EXPECT_EQ(hermitian.count("linalg.triangular_solve"), 0);
@@ -104,7 +96,7 @@ TEST(DenseDerivative, IsOneSolveMoreWithTheSameFactors) {
 }
 
 TEST(DenseDerivative, OfSecondOrderFactorsOnceToo) {
-  const Registry& r = operators().operators;
+  const Registry& r = linalg_catalog().operators;
   const auto twice = counted(transform::vjp(transform::vjp(solving(by_lu), r), r));
   EXPECT_EQ(twice.at("linalg.lu"), 1);
   EXPECT_EQ(twice.count("linalg.triangular_solve"), 0);
@@ -112,7 +104,7 @@ TEST(DenseDerivative, OfSecondOrderFactorsOnceToo) {
 
 TEST(DenseBatch, OfRightSidesAloneIsOneSolveWithColumns) {
   for (const auto& f : {solving(by_lu), solving(by_cholesky)}) {
-    const Graph g = transform::vmap(f, operators().operators, {.in_axes = {-1, 0}, .size = members});
+    const Graph g = transform::vmap(f, linalg_catalog().operators, {.in_axes = {-1, 0}, .size = members});
     int solves = 0;
     for (NodeId id : g.region(Graph::top).nodes) {
       if (!g.node(id).op->name().starts_with("linalg.")) continue;

@@ -1,9 +1,9 @@
 // A factorization is opaque data of the device that made it: to another it is an error with a name and never memory
 // that is read as something else.
-#include <rlx/catalog.hpp>
+#include "linalg_catalog.hpp"
+
 #include <rlx/ir/error.hpp>
 #include <rlx/linalg/build.hpp>
-#include <rlx/linalg/register.hpp>
 #include <rlx/runtime/backends.hpp>
 #include <rlx/runtime/executable.hpp>
 
@@ -17,15 +17,10 @@ namespace {
 const SparseType type{SparseFormat::csr, DType::f64, DType::i32, {2, 2}, 3};
 
 runtime::Executable compiled(const std::string& device, const std::function<void(Builder&)>& build) {
-  static const auto& catalog = *[] {
-    auto* c = new runtime::Catalog(make_catalog());
-    add_to(*c);
-    return c;
-  }();
   Graph g("test");
-  Builder b(g, catalog.operators);
+  Builder b(g, linalg_catalog().operators);
   build(b);
-  return {runtime::open_device(device), g, catalog};
+  return {runtime::open_device(device), g, linalg_catalog()};
 }
 
 HostSparse matrix() {  // [2 1; 0 4]

@@ -2,13 +2,10 @@
 # The tree configures without the package of each optional part, and says that the part is off. One build folder serves
 # all, since the compiler is examined but once; nothing is built. Benchmarks are left out: their rivals want packages too.
 # configure.sh SOURCE BUILD COMPILER
-set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/../frame.sh"
 source=$1
 build=$2
 compiler=$3
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() { echo "configure: $*" >&2; exit 1; }
 
 # Those of the top folder are a matter of choice. One of another folder that is not here would not be tested.
 parts="LLVM ONEAPI SUITESPARSE VIEWER"

@@ -1,18 +1,16 @@
 #!/usr/bin/env bash
 # scripts/new-op makes one file and one line, scripts/new-backend one folder and one line; what they make is complete enough
 # to compile, and an operator with unanswered slots is refused by tests/structure. Works on a copy of the tree.
-set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/../frame.sh"
 root=$1
 command -v git >/dev/null || { echo "git is not there"; exit 77; }
-copy=$(mktemp -d)
-trap 'rm -rf "$copy"' EXIT
+copy=$work
 tar -C "$root" --exclude=./build --exclude=./.git --exclude=./.cache -cf - . | tar -C "$copy" -xf -
 cd "$copy"
 git init -q .
 git -c core.safecrlf=false add -A
 git -c user.name=test -c user.email=test@localhost commit -q -m tree
 
-fail() { echo "scaffold: $*" >&2; exit 1; }
 # expect FILES LINES: as many new files, and as many lines added to known files, none taken away.
 expect() {
   git add -A

@@ -1,4 +1,6 @@
 // Renders in functions of tensors: the pictures of Renderer, and gradients against differences.
+#include "located.hpp"
+
 #include <rlx/splat/renderer.hpp>
 #include <rlx/splat/tensor.hpp>
 #include <rlx/splat/viewpoint.hpp>
@@ -9,7 +11,6 @@
 #include <random>
 
 #include <rlx/ir/error.hpp>
-#include <rlx/ir/located.hpp>
 #include <rlx/rlx.hpp>
 
 namespace rlx::splat::testing {
@@ -110,21 +111,10 @@ TEST(SplatTensor, BackgroundsRoomAndTypes) {
 TEST(SplatTensor, RefusalsHaveTheCallersLine) {
   const GaussianTensors g = gaussians(3, DType::f32);
   unsigned line = 0;
-  const auto check = [&](const std::string& op, const auto& call) {
-    try {
-      call();
-      ADD_FAILURE() << op << " accepted";
-    } catch (const VerifyError& e) {
-      EXPECT_EQ(e.op(), op);
-      const auto* l = dynamic_cast<const Located*>(&e);
-      ASSERT_TRUE(l) << e.what();
-      EXPECT_EQ(l->site().file, std::source_location::current().file_name());
-      EXPECT_EQ(l->site().line, line) << op;
-    }
-  };
-  check("splat.render", [&] { line = __LINE__, (void)render(g, cameras(DType::f64), {.degree = 1}); });
-  check("splat.ssim", [&] { line = __LINE__, (void)ssim(zeros({16, 16, 3}), zeros({16, 16})); });
-  check("splat.knn", [&] { line = __LINE__, (void)knn(zeros({3, 2}), 1); });
+  expect_refused_at(line, "splat.render",
+                    [&] { line = __LINE__, (void)render(g, cameras(DType::f64), {.degree = 1}); });
+  expect_refused_at(line, "splat.ssim", [&] { line = __LINE__, (void)ssim(zeros({16, 16, 3}), zeros({16, 16})); });
+  expect_refused_at(line, "splat.knn", [&] { line = __LINE__, (void)knn(zeros({3, 2}), 1); });
 }
 
 }  // namespace

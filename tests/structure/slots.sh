@@ -1,10 +1,8 @@
 #!/usr/bin/env bash
 # What the compiler promises of operators: a definition without one of its slots, and attributes that leave a member out of
 # `fields` or cannot be compared, do not compile. Arguments: the source tree, the C++ compiler.
-set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/../frame.sh"
 root=$1 compiler=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 cd "$root"
 
 whole=src/ops/floor.cpp  # A definition whose slots are one statement each.

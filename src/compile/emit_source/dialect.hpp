@@ -57,6 +57,41 @@ struct Element {
   std::string_view from_bits = "({0})";        ///< {0} such an integer; {D}.
 };
 
+// --- Elements that a dialect may hold as the common rows do, behind an access to memory of its own.
+/// f16 and f8 live in a float that holds only values of the narrow type; {D} in text.
+constexpr Element in_float(DType t, std::string_view memory) {
+  return {.dtype = t,
+          .value = "f32",
+          .memory = memory,
+          .suffix = "f",
+          .computing = "u32",
+          .unsigned_same = memory,
+          .load = "rlx_{D}_value({p}[{i}])",
+          .store = "{p}[{i}] = rlx_{D}_bits({0});",
+          .round = "rlx_round_{D}({0})",
+          .to_bits = "rlx_{D}_bits({0})",
+          .from_bits = "rlx_{D}_value({0})"};
+}
+/// Neighbours share a byte: a store that does not disturb the other one is a language's own affair.
+inline constexpr Element packed_i4{.dtype = DType::i4,
+                                   .value = "i8",
+                                   .memory = "u8",
+                                   .computing = "u32",
+                                   .unsigned_same = "u8",
+                                   .load = "(i8)(((({p}[({i}) >> 1] >> ((({i}) & 1) << 2)) & 15) ^ 8) - 8)",
+                                   .store = "",
+                                   .round = "(i8)((({0}) & 15 ^ 8) - 8)",
+                                   .to_bits = "(u8)(({0}) & 15)",
+                                   .from_bits = "(i8)((({0}) & 15 ^ 8) - 8)"};
+constexpr Element with_access(Element e, std::string_view memory, std::string_view load, std::string_view store,
+                              bool stored_in_local = true) {
+  e.memory = memory;
+  e.load = load;
+  e.store = store;
+  e.stored_in_local = stored_in_local;
+  return e;
+}
+
 /// One scalar operator. The first row whose `op`, `in` and `out` fit the instance and whose words the dialect has is
 /// used. `in` is tested against the dtype of the *last* operand, which for select and clamp is the interesting one.
 /// Templates: {0} {1} {2} operands (names, so they may be repeated); {T} value type of the result, {S} of the last

@@ -17,28 +17,6 @@ constexpr Element integer_element(DType t, std::string_view suffix, std::string_
           .from_bits = from_bits};
 }
 
-// Values of f16 and f8 live in a float that holds only values of the narrow type.
-constexpr Element in_float(DType t, std::string_view memory) {
-  return {.dtype = t,
-          .value = "f32",
-          .memory = memory,
-          .suffix = "f",
-          .computing = "u32",
-          .unsigned_same = memory,
-          .load = "rlx_{D}_value({p}[{i}])",
-          .store = "{p}[{i}] = rlx_{D}_bits({0});",
-          .round = "rlx_round_{D}({0})",
-          .to_bits = "rlx_{D}_bits({0})",
-          .from_bits = "rlx_{D}_value({0})"};
-}
-
-constexpr Element with_access(Element e, std::string_view memory, std::string_view load, std::string_view store) {
-  e.memory = memory;
-  e.load = load;
-  e.store = store;
-  return e;
-}
-
 constexpr Element elements_table[] = {
     // Where memory may hold the language's own half, it converts: widening is exact, and so is what was rounded before.
     with_access(in_float(DType::f16, "u16"), "f16", "(f32){p}[{i}]", "{p}[{i}] = (f16){0};"),
@@ -77,17 +55,7 @@ constexpr Element elements_table[] = {
      .to_bits = "c64_bits({0})",
      .from_bits = "bits_c64((u64)({0}))"},
     {.dtype = DType::c128, .value = "c128", .memory = "c128"},
-    // Neighbours share a byte: a store that does not disturb the other one is a language's own affair.
-    {.dtype = DType::i4,
-     .value = "i8",
-     .memory = "u8",
-     .computing = "u32",
-     .unsigned_same = "u8",
-     .load = "(i8)(((({p}[({i}) >> 1] >> ((({i}) & 1) << 2)) & 15) ^ 8) - 8)",
-     .store = "",
-     .round = "(i8)((({0}) & 15 ^ 8) - 8)",
-     .to_bits = "(u8)(({0}) & 15)",
-     .from_bits = "(i8)((({0}) & 15 ^ 8) - 8)"},
+    packed_i4,
     integer_element(DType::i8, "", "u32", "u8", "(u8)({0})", "(i8)({0})"),
     integer_element(DType::i16, "", "u32", "u16", "(u16)({0})", "(i16)({0})"),
     integer_element(DType::i32, "", "u32", "u32", "(u32)({0})", "(i32)({0})"),
