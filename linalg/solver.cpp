@@ -23,6 +23,9 @@ namespace {
 constexpr double smallest_rcond = std::numeric_limits<double>::epsilon();
 // Refined solutions reach 1e-15; far above that no digit of the answer can be vouched for.
 constexpr double poor_backward_error = 1e-10;
+// What is measured may be this far above what conjugate gradients were asked for: their recurrence drifts from the
+// residual, and maximum norms are compared with its 2-norms, which for vectors of 1e6 makes a factor of 1000.
+constexpr double far_from_tolerance = 1e4;
 
 template <class T>
 constexpr DType dtype_of = std::is_same_v<T, double> ? DType::f64 : DType::c128;
@@ -214,6 +217,12 @@ class Solver::Impl {
     if (!(s.cg_residual <= options_.tolerance))
       refuse("did not converge: relative residual " + digits(s.cg_residual) + " after " + done + ", asked for " +
              digits(options_.tolerance));
+    // The recurrence does not see the solution: where that underflows, it converges to another one.
+    const double most = far_from_tolerance * std::max(options_.tolerance, poor_backward_error);
+    if (is_finite(s.backward_error) && s.backward_error > most && s.relative_residual > most)
+      refuse("did not converge: its recurrence gives the relative residual " + digits(s.cg_residual) + ", but " +
+             digits(s.relative_residual) + " is measured, with the backward error " + digits(s.backward_error) +
+             ": numbers of the solution leave the range of the type");
   }
 
   State prepared(HostSparse a, const State* old) const {

@@ -67,6 +67,30 @@ TEST(Solver, CgReportsHowFarItCame) {
   }
 }
 
+// diag(1, 3) x = b: two steps at most, the solution is b / {1, 3}, to a few roundings of the type (2^-53 or, at
+// 2^-1070, one of its own).
+TEST(Solver, CgSolvesForRightSidesOfAnySize) {
+  const auto a = from_dense<double>(2, 2, {1, 0, 0, 3});
+  const Solver solver(a.view(), {.method = SolveMethod::cg});
+  for (const double size : {1e-320, 1e-305, 1e-200, 1e-150, 1.0, 1e150, 1e200, 1e307}) {
+    std::vector<double> x(2);
+    const SolveInfo info = solver.solve(std::vector{size, size}, x);
+    const double rounding = 4 * (size * 0x1p-53 + 0x1p-1074);
+    EXPECT_NEAR(x[0], size, rounding) << size;
+    EXPECT_NEAR(x[1], size / 3, rounding) << size;
+    EXPECT_GT(info.iterations, 0) << size;
+  }
+}
+
+// The solution, 1e-400, is 0 in f64: a residual as large as b is no convergence.
+TEST(Solver, CgRefusesASolutionThatUnderflows) {
+  const auto a = from_dense<double>(2, 2, {1e200, 0, 0, 3e200});
+  std::vector<double> x(2);
+  expect_throw<NumericalError>(
+      [&] { Solver(a.view(), {.method = SolveMethod::cg}).solve(std::vector{1e-200, 1e-200}, x); },
+      "but 1 is measured, with the backward error 1");
+}
+
 TEST(Solver, CgRefusesWhatIsNotPositiveDefinite) {
   const auto message = [](const OwnedCsr<double>& a, const std::vector<double>& b) -> std::string {
     std::vector<double> x(b.size());
