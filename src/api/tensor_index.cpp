@@ -96,7 +96,11 @@ Tensor scatter(const Tensor& x, const Tensor& indices, const Tensor& updates, op
 
 Tensor one_hot(const Tensor& indices, std::int64_t classes, DType t, Here here) {
   if (classes < 0) throw ArgumentError("one_hot: " + std::to_string(classes) + " classes");
-  return build1({"one_hot", here}, {index_of(indices)}, [&](ValuesIn v) {
+  const Tensor at = index_of(indices);
+  // The numbers of the classes have the type of the indices: a narrow one would count them in a circle.
+  if (at.dtype() != DType::i32 && at.dtype() != DType::i64)
+    throw ArgumentError("one_hot: indices are " + to_string(at.type()) + ", expected i32 or i64");
+  return build1({"one_hot", here}, {at}, [&](ValuesIn v) {
     const Value each = ops::insert_axis(v[0], v[0].rank(), classes);
     const Value all = ops::iota(*v[0].builder, each.dtype(), each.shape(), v[0].rank());
     return ops::convert(ops::compare(each, all, ops::Direction::eq), t);

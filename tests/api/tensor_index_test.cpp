@@ -190,6 +190,10 @@ TEST(TensorIndex, RefusesByName) {
             "segment_sum: data are f64[2,3] and segments f64[2,3], expected rows and a segment for each of them");
   EXPECT_EQ(refused([&] { segment_sum(x, i, -1); }), "segment_sum: -1 segments");
   EXPECT_EQ(refused([&] { one_hot(i, -2); }), "one_hot: -2 classes");
+  // In i8 class 300 would be class 44.
+  EXPECT_EQ(refused([&] { one_hot(Tensor::from(std::vector<std::int8_t>{44}), 400); }),
+            "one_hot: indices are i8[1], expected i32 or i64");
+  EXPECT_EQ(refused([&] { one_hot(Tensor::from({1.5}), 3); }), "one_hot: indices are f64[1], expected i32 or i64");
   EXPECT_EQ(refused([&] { sort_together({x}, 0, 2); }), "sort_together: 2 keys, expected 1 to 1");
   EXPECT_EQ(refused([&] { sort_together({}); }), "sort_together of no tensors");
   EXPECT_EQ(refused([&] { top_k(x, 1, 2); }), "top_k: there is no axis 2 of f64[2,3]");

@@ -27,7 +27,8 @@ RLX_API Tensor index_update(const Tensor& x, const Tensor& indices, const Tensor
 RLX_API Tensor gather(const Tensor& x, const Tensor& indices, ops::GatherAttrs attrs, RLX_HERE);
 RLX_API Tensor scatter(const Tensor& x, const Tensor& indices, const Tensor& updates, ops::ScatterAttrs attrs,
                        RLX_HERE);
-/// indices [...] -> [..., classes] of `t`: 1 where the class is the index, else 0; nothing but 0 out of range.
+/// indices [...] -> [..., classes] of `t`: 1 where the class is the index, else 0; nothing but 0 out of range. Indices
+/// of another type than i32 and i64 are an ArgumentError.
 RLX_API Tensor one_hot(const Tensor& indices, std::int64_t classes, DType t = DType::f32, RLX_HERE);
 
 // --- Segments of rows.
