@@ -170,7 +170,8 @@ extern const OpDef<ScanAlong> associative_scan_op{
     .name = "associative_scan",
     .doc =
         "Prefix combinations along one dimension by a region that is associative, carried in the types of accumulate "
-        "and each rounded once.",
+        "and each rounded once. Identities must be neutral in the region for the elements there are, such as 0 in a "
+        "sum, which is not checked: they enter any number of times, and prefixes may be formed in a tree.",
     .operands = associative_scan_operands,
     .constraints = associative_scan_constraints,
     .infer = associative_scan_infer,

@@ -120,7 +120,9 @@ extern const OpDef<ReduceAttrs> reduce_op{
     .name = "reduce",
     .doc =
         "Combines all elements along some dimensions by a region that is associative, in the types of accumulate, and "
-        "rounds once.",
+        "rounds once. Identities must be neutral in the region, such as 0 in a sum, which is not checked: they enter "
+        "any number of times, and the order of combination is free. What a result is to start from is combined with it "
+        "afterwards.",
     .operands = reduce_operands,
     .constraints = reduce_constraints,
     .infer = reduce_infer,
