@@ -95,6 +95,27 @@ TEST(RecogniseBits, Moments) {
       [](ValuesIn v) { return ops::mean(v[0], {1}, false); });
 }
 
+// Few and short rows, of which what a row costs decides whether sums or rows take the lanes.
+TEST(RecogniseBits, MeansOfFewRowsByAReciprocal) {
+  const auto check = [](const TensorType& t, int axis, bool keep) {
+    const double reciprocal = 1.0 / static_cast<double>(t.shape[static_cast<std::size_t>(axis)].constant());
+    expect_same_bits(
+        {t},
+        [&](ValuesIn v) {
+          const Value sum = ops::reduce_sum(v[0], {axis}, keep);
+          return ops::mul(sum, ops::full(*v[0].builder, t.dtype, sum.shape(), reciprocal));
+        },
+        [&](ValuesIn v) { return ops::mean(v[0], {axis}, keep); });
+  };
+  for (const bool keep : {false, true})
+    for (const int rows : {1, 2, 3, 5, 8})
+      for (const int n : {2, 4, 8, 16}) {
+        check(f32({rows, n}), 1, keep);
+        check(f64({rows, n}), 1, keep);
+        check(f64({n, rows}), 0, keep);
+      }
+}
+
 TEST(RecogniseBits, LayerNorm) {
   for (const int n : {8, 37, 512})
     expect_same_bits(

@@ -35,7 +35,7 @@ bool Kernel::is_cheap(RegionId r, double& cost) const {
     const Node& n = g_.node(id);
     const std::string_view op = n.op->name();
     if (op.starts_with("lir.")) return false;
-    cost += operator_cost(op);
+    cost += node_cost(g_, n);
   }
   return cost <= 24;
 }

@@ -1,20 +1,37 @@
 #include "compile/emit_llvm/costs.hpp"
 
 #include <rlx/ir/op.hpp>
+#include <rlx/ops/attributes.hpp>
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdlib>
 
 namespace rlx::emit_llvm {
 
-double operator_cost(std::string_view op) {
+static double operator_cost(std::string_view op) {
   static constexpr std::string_view dear[] = {"exp",  "log",  "expm1",  "log1p",  "sin",     "cos",  "tan",
                                               "asin", "acos", "atan",   "atan2",  "sinh",    "cosh", "tanh",
                                               "erf",  "erfc", "erfinv", "lgamma", "digamma", "pow",  "cbrt"};
   if (std::find(std::begin(dear), std::end(dear), op) != std::end(dear)) return 20;
   if (op == "div" || op == "rem" || op == "sqrt" || op == "rsqrt") return 5;
   return 1;
+}
+
+// Whether the reciprocal is exact: a floating-point constant with no digit after the first and a reciprocal in range.
+static bool is_power_of_two(const Graph& g, ValueId v) {
+  const NodeId d = g.value(v).node;
+  const auto* c = d < 0 ? nullptr : g.node(d).attrs.get_if<ops::ConstantAttrs>();
+  if (!c || c->value.rank() != 0 || !is_floating(c->value.dtype())) return false;
+  int exponent = 0;
+  const double number = c->value.get_f64(0);
+  return std::isfinite(number) && std::abs(std::frexp(number, &exponent)) == 0.5 && std::abs(exponent) < 126;
+}
+
+double node_cost(const Graph& g, const Node& n) {
+  const std::string_view op = n.op->name();
+  return op == "div" && is_power_of_two(g, n.operands[1]) ? operator_cost("mul") : operator_cost(op);
 }
 
 std::int64_t Costs::trips(const Node& n) const {
@@ -64,7 +81,7 @@ double Costs::vector_cost(RegionId r, const LaneForms& forms, double fill) const
       const bool loop = op == "lir.for" || op == "lir.reduce";
       const bool ragged = loop && (!forms.of(n.operands[0]).is_uniform() || !forms.of(n.operands[1]).is_uniform());
       sum += loop ? inner * static_cast<double>(trips(n)) * (ragged ? 2.0 : 1.0) : inner;
-    } else sum += operator_cost(op) / fill;
+    } else sum += node_cost(g_, n) / fill;
   }
   return sum;
 }
@@ -74,7 +91,7 @@ double Costs::scalar_cost(RegionId r, std::unordered_map<NodeId, int>& chosen) c
   for (NodeId id : g_.region(r).nodes) {
     const Node& n = g_.node(id);
     if (n.regions.empty()) {
-      sum += operator_cost(n.op->name());
+      sum += node_cost(g_, n);
       continue;
     }
     const bool loop = n.op->name() == "lir.for" || n.op->name() == "lir.reduce";

@@ -9,8 +9,9 @@
 
 namespace rlx::emit_llvm {
 
-/// Estimated cycles of a scalar elementwise operator.
-double operator_cost(std::string_view op);
+/// Estimated cycles of a scalar elementwise node. Dividing by a power of two costs what the product with its reciprocal
+/// does, which LLVM makes of it: lanes lie, and so sums are ordered, alike for both ways of writing a number.
+double node_cost(const Graph& g, const Node& n);
 
 /// Estimates a kernel's cost under a choice of lanes, and makes the choice.
 class Costs {

@@ -149,8 +149,7 @@ std::vector<Val> Kernel::vector_reduce(const Node& n, int lanes) {
   const auto low = constant_i64(g_, n.operands[0]), high = constant_i64(g_, n.operands[1]);
   const std::int64_t known = low && high ? std::max<std::int64_t>(0, *high - *low) : -1;
   double cost = 0;
-  for (NodeId k : g_.region(n.regions[0]).nodes)
-    cost += g_.node(k).regions.empty() ? operator_cost(g_.node(k).op->name()) : 100.0;
+  for (NodeId k : g_.region(n.regions[0]).nodes) cost += g_.node(k).regions.empty() ? node_cost(g_, g_.node(k)) : 100.0;
   int sets = n.results.size() > 1 || cost > 12 ? 2 : 4;
   lanes_ = lanes;
   forms_ = LaneForms(g_, n.regions[0], g_.region(n.regions[0]).arguments[0]);

@@ -85,7 +85,7 @@ class Finder {
       Place p{low && high && *low == 0 ? *high : 0, g_.region(n.regions[0]).arguments[0]};
       for (RegionId inner : n.regions)
         for (NodeId k : g_.region(inner).nodes)
-          if (const std::string_view op = g_.node(k).op->name(); op != "constant") p.cost += operator_cost(op);
+          if (g_.node(k).op->name() != "constant") p.cost += node_cost(g_, g_.node(k));
       p.order = order_++;
       accesses(n.regions[0], p);
     }
