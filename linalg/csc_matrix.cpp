@@ -15,9 +15,10 @@ template <class T, class Index>
 void check_csr(const std::string& op, const CsrView<T, Index>& a) {
   const auto refuse = [&](const std::string& what) { throw ArgumentError(op + ": " + what); };
   if (a.rows < 0 || a.cols < 0) refuse("a matrix needs a number of rows and columns of at least 0");
-  if (static_cast<std::int64_t>(a.row_offsets.size()) != a.rows + 1)
+  // Unsigned: there may be 2^63 - 1 rows.
+  if (const std::uint64_t expected = static_cast<std::uint64_t>(a.rows) + 1; a.row_offsets.size() != expected)
     refuse(counted(a.row_offsets.size(), "row offset") + " for " + counted(a.rows, "row") + ", expected " +
-           std::to_string(a.rows + 1));
+           std::to_string(expected));
   if (a.columns.size() != a.values.size())
     refuse(counted(a.columns.size(), "column") + " but " + counted(a.values.size(), "value"));
   if (a.row_offsets[0] != 0) refuse("the first row offset is " + std::to_string(a.row_offsets[0]) + ", not 0");

@@ -42,6 +42,10 @@ std::int64_t fft_length(std::string_view function, Value x, int axis) {
 Tensor complex_fft(const Caller& caller, const Tensor& x, Axes axes, FftKind kind) {
   require_dtype(caller.function, x, real_signal | complex_types);
   for (int& a : axes) a = axis_of(caller.function, x, a);
+  for (auto a = axes.begin(); a != axes.end(); ++a)
+    if (std::find(axes.begin(), a, *a) != a)
+      throw ArgumentError(std::string(caller.function) + ": axis " + std::to_string(*a) + " of " + to_string(x.type()) +
+                          " is given twice");
   return build1(caller, {x}, [&](ValuesIn v) {
     Value y = is_complex(v[0].dtype()) ? v[0] : ops::complex(v[0], ops::zeros_like(v[0]));
     for (int a : axes) y = fft_along(y, a, kind, fft_length(caller.function, y, a));

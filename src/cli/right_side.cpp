@@ -105,10 +105,12 @@ HostTensor row_sums(const HostSparse& a, const std::string& place) {
   HostTensor b(a.type.dtype, {a.type.shape[0].constant()});
   if (a.type.dtype == DType::c128) sum_rows<std::complex<double>>(a, b);
   else sum_rows<double>(a, b);
-  if (const std::string where = not_finite(b); !where.empty())
-    throw ArgumentError("no b was given, and A*ones of " + place + " is not finite in " + where +
-                        " (from 0): give a b");
-  return b;
+  const std::string where = not_finite(b);
+  if (where.empty()) return b;
+  if (const std::string entry = not_finite(a.values); !entry.empty())
+    throw ArgumentError(place + " has an entry that is not finite (entries of one place are summed): " + entry +
+                        " of its values by rows (from 0)");
+  throw ArgumentError("no b was given, and A*ones of " + place + " is not finite in " + where + " (from 0): give a b");
 }
 
 void write_solution(const std::string& place, const HostTensor& x) {

@@ -124,8 +124,13 @@ std::int64_t available_memory() {
 
 void require_memory(std::string_view what, std::uint64_t bytes) {
   if (bytes < std::uint64_t{worth_asking}) return;
-  if (const auto room = static_cast<std::uint64_t>(available_memory()); bytes > room)
-    throw MemoryError(std::string(what), bytes, room);
+  const auto room = static_cast<std::uint64_t>(available_memory());
+  if (bytes <= room) return;
+  // Where the user's own limit is the one in the way, "0 are available" would say nothing without it.
+  std::string of(what);
+  if (const std::int64_t left = user_limit(own_use()); left != unlimited && left <= static_cast<std::int64_t>(room))
+    of += " under RLX_MEMORY_LIMIT=" + std::string(std::getenv("RLX_MEMORY_LIMIT"));
+  throw MemoryError(of, bytes, room);
 }
 
 }  // namespace rlx

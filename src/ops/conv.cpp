@@ -33,7 +33,7 @@ constexpr Constraint<ConvAttrs> conv_constraints[] = {
        for (const auto* list : {&a.stride, &a.input_dilation, &a.kernel_dilation})
          for (std::int64_t v : *list)
            if (v < 1) return Answer::no(std::to_string(v));
-       return Answer(a.groups >= 1);
+       return a.groups >= 1 ? Answer(true) : Answer::no("groups = " + std::to_string(a.groups));
      }},
     {"C4", "channels of input = groups * channels of kernel",
      [](const ConvAttrs& a, const Signature& s) {

@@ -1,12 +1,11 @@
 #include "ops/elementwise.hpp"
+#include "ops/structure.hpp"
 
 namespace rlx::ops {
 
 constexpr Constraint<IotaAttrs> iota_constraints[] = {
     {"C1", "0 <= axis < rank",
-     [](const IotaAttrs& a, const Signature&) -> Answer {
-       return 0 <= a.axis && a.axis < static_cast<int>(a.shape.size());
-     }},
+     [](const IotaAttrs& a, const Signature&) { return axis_within(a.axis, static_cast<int>(a.shape.size())); }},
     {"C2", "the dtype is an integer, floating-point or complex one",
      [](const IotaAttrs& a, const Signature&) -> Answer { return numbers.contains(a.dtype); }},
     {"C3", "dimensions are not negative", [](const IotaAttrs& a, const Signature& s) -> Answer {

@@ -194,6 +194,7 @@ TEST(Fft, RunsAlongAnyDimensionAndSeveral) {
         all[static_cast<std::size_t>((i * b + j) * c + k)] =
             exact_root(i, a) * exact_root(2 * j % b, b) * exact_root(k, c);
   const Tensor y = fftn(Tensor::from(impulse, Extents{a, b, c}));
+  EXPECT_EQ(refused([&] { fftn(y, {0, -3}); }), "fftn: axis 0 of " + to_string(y.type()) + " is given twice");
   EXPECT_LE(fft_error(y.to_vector<std::complex<double>>(), all), fft_bound<double>(a * b * c));
   EXPECT_LE(fft_error(ifftn(y, {0, 1, 2}).to_vector<std::complex<double>>(), exact(impulse)),
             fft_bound<double>(a * b * c));

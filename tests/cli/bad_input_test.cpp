@@ -69,6 +69,10 @@ TEST_F(BadInput, OfSolveNamesTheFileOfWhatIsNotFinite) {
                  "inf.npy) is f64[2,2], not finite in row 1, element 0 (from 0)");
   const std::string large = "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n2 1 1e308\n2 2 1e308\n";
   expect_refusal({"solve", file("large.mtx", large)}, 1, "ArgumentError", "large.mtx is not finite in element 1");
+  const std::string repeated =
+      "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1.7e308\n1 1 1.7e308\n2 2 1\n";
+  expect_refusal({"solve", file("repeated.mtx", repeated)}, 1, "ArgumentError",
+                 "repeated.mtx has an entry that is not finite (entries of one place are summed): element 0");
 }
 
 TEST_F(BadInput, OfOutputsThatWouldReplaceAnInput) {

@@ -62,6 +62,16 @@ TEST(CscMatrix, EntriesThatAreNotFiniteAreNamedByTheirPlace) {
   }
 }
 
+TEST(CscMatrix, TooFewRowOffsetsAreRefusedForAnyNumberOfRows) {
+  OwnedCsr<double> a{std::numeric_limits<std::int64_t>::max(), 3, {0}, {}, {}};
+  try {
+    check_csr("test", a.view());
+    ADD_FAILURE();
+  } catch (const ArgumentError& e) {
+    EXPECT_NE(std::string(e.what()).find("expected 9223372036854775808"), std::string::npos) << e.what();
+  }
+}
+
 TEST(CscMatrix, ColumnsOutsideAreRefused) {
   for (const std::int32_t bad : {3, -1}) {
     const OwnedCsr<double> a{2, 3, {0, 2, 3}, {0, bad, 1}, {1, 2, 3}};
