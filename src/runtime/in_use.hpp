@@ -25,8 +25,11 @@ class InUse {
     Pointer made = std::make_shared<const T>(make());
     const std::lock_guard lock(mutex_);
     std::erase_if(held_, [](const auto& h) { return h.second.expired(); });
-    const auto [it, is_new] = held_.try_emplace(key, made);
-    return is_new ? made : it->second.lock();
+    std::weak_ptr<const T>& held = held_[key];
+    // Of another thread that made it meanwhile; whoever holds that may let go at any time.
+    if (Pointer there = held.lock()) return there;
+    held = made;
+    return made;
   }
 
  private:
