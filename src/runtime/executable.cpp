@@ -9,6 +9,7 @@
 #include <rlx/ir/evaluate.hpp>
 #include <rlx/ir/host_sparse.hpp>
 
+#include <algorithm>
 #include <map>
 
 namespace rlx::runtime {
@@ -20,13 +21,23 @@ std::vector<KernelRecord> records_of(const Device& d, const Catalog& c) {
   return out;
 }
 
+// Most arguments are dense arrays of constant shape, about which there is nothing to say and nothing to bind.
+static bool is_plainly(const Type& declared, const HostValue& v) {
+  const auto* t = std::get_if<TensorType>(&declared);
+  const auto* held = std::get_if<HostTensor>(&v);
+  return t && held && t->dtype == held->dtype() && !t->layout && !t->sharding &&
+         std::ranges::equal(t->shape, held->shape(),
+                            [](const Dim& d, std::int64_t n) { return d.is_constant() && d.constant() == n; });
+}
+
 Bindings Inputs::check(std::span<const HostValue> arguments) const {
   if (arguments.size() != types.size())
     throw ArgumentError("\"" + graph + "\" takes " + counted(types.size(), "argument") + ", " +
                         std::to_string(arguments.size()) + " given");
   Bindings bindings;
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    bind_symbols(types[i], arguments[i], "argument \"" + names[i] + "\"", bindings);
+    if (!is_plainly(types[i], arguments[i]))
+      bind_symbols(types[i], arguments[i], "argument \"" + names[i] + "\"", bindings);
   return bindings;
 }
 
@@ -77,12 +88,13 @@ Executable::~Executable() = default;
 Executable::Executable(Executable&&) noexcept = default;
 Executable& Executable::operator=(Executable&&) noexcept = default;
 HostValues Executable::run(std::span<const HostValue> arguments, HostValues reuse) const {
+  if (impl_->donated.empty()) return impl_->graph->run(Arguments::kept(arguments), std::move(reuse));
   HostValues shared(arguments.begin(), arguments.end());
-  return impl_->graph->run(shared, std::move(reuse));
+  return impl_->graph->run(Arguments::given(shared), std::move(reuse));
 }
 HostValues Executable::run_donating(std::span<HostValue> arguments, HostValues reuse) const {
   impl_->check_donated(arguments);
-  HostValues out = impl_->graph->run(arguments, std::move(reuse));
+  HostValues out = impl_->graph->run(Arguments::given(arguments), std::move(reuse));
   for (std::size_t i : impl_->donated) arguments[i] = HostToken{};  // Also what no step needed.
   return out;
 }
