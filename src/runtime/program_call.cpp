@@ -176,6 +176,7 @@ void ProgramCall::launch(const Step& kernel) {
 }
 
 void ProgramCall::loop(const Step& s) {
+  if (s.trips >= 0) return counted_loop(s);
   std::int64_t trips = 0;
   for (steps(s.condition); truth(s.answer); steps(s.condition)) {
     if (trips++ == s.max_trips)
@@ -183,6 +184,14 @@ void ProgramCall::loop(const Step& s) {
                            "while: the condition still holds after max_trips = " + counted(s.max_trips, "trip"),
                            s.max_trips, -1);
     steps(s.body);
+  }
+}
+
+void ProgramCall::counted_loop(const Step& s) {
+  constexpr std::int64_t queued = 256;  // Trips that a device's queue has to hold at most.
+  for (std::int64_t trip = 0; trip < s.trips; ++trip) {
+    steps(s.body);
+    if (trip % queued == queued - 1) p_.device->synchronize();
   }
 }
 

@@ -35,7 +35,8 @@ class ProgramCall {
   // The steps.
   void steps(const std::vector<Step>& list);
   void execute(const Step& s);
-  void loop(const Step& s);
+  void loop(const Step& s);  // The host reads the condition's answer before each trip.
+  void counted_loop(const Step& s);
   void call(const Step& s);  // record_call.cpp, with the kernels that it runs.
   Epilogue epilogue(const Step& call) const;
   std::vector<Prologue> prologues(const Step& call) const;
