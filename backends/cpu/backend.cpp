@@ -188,14 +188,14 @@ class HostDevice final : public CpuDevice {
   void synchronize() override {}
 
   std::unique_ptr<runtime::Module> compile(const Graph& lir) override {
-    std::vector<emit_llvm::KernelInfo> kernels = emit_llvm::plan(lir, machine_);
+    const emit_llvm::ProgramPlan plan(lir, machine_);
+    std::vector<emit_llvm::KernelInfo> kernels = emit_llvm::kernel_infos(plan);
     if (kernels.empty()) return std::make_unique<CpuModule>(std::move(kernels), nullptr, threads_);
-    const std::string key =
-        "cpu " + stamp_ + " " + machine_.description() + "\n" + emit_llvm::kernel_text(lir, machine_);
+    const std::string key = "cpu " + stamp_ + " " + machine_.description() + "\n" + emit_llvm::kernel_text(plan);
     std::shared_ptr<const Code> code = codes_.get(key, [&] {
       std::vector<std::string> names;
       for (const emit_llvm::KernelInfo& k : kernels) names.push_back(k.name);
-      return made(key, lir, names);
+      return made(key, plan, names);
     });
     return std::make_unique<CpuModule>(std::move(kernels), std::move(code), threads_);
   }
@@ -205,7 +205,7 @@ class HostDevice final : public CpuDevice {
 
  private:
   // From the disk, or by the compiler.
-  Code made(const std::string& key, const Graph& lir, std::span<const std::string> names) {
+  Code made(const std::string& key, const emit_llvm::ProgramPlan& plan, std::span<const std::string> names) {
     const auto loaded = [&](std::span<const std::byte> object) {
       return Code{load(object, names), static_cast<std::int64_t>(object.size())};
     };
@@ -216,7 +216,7 @@ class HostDevice final : public CpuDevice {
         // whole, but not what the linker takes: made again below
       }
     }
-    const std::vector<std::byte> object = emit_llvm::emit_object(lir, machine_);
+    const std::vector<std::byte> object = emit_llvm::emit_object(plan);
     cache_.put(key, object);
     return loaded(object);
   }

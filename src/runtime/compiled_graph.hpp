@@ -1,5 +1,7 @@
 // What an Executable runs: one program, several with size points between them, or one for each value of its symbols.
 #pragma once
+#include "runtime/arguments.hpp"
+
 #include <rlx/runtime/executable.hpp>
 
 namespace rlx::runtime {
@@ -7,8 +9,8 @@ namespace rlx::runtime {
 class CompiledGraph {
  public:
   virtual ~CompiledGraph() = default;
-  /// As Executable's functions; takes donated arguments.
-  virtual HostValues run(std::span<HostValue> arguments, HostValues reuse) = 0;
+  /// As Executable's functions; takes the donated arguments, which the caller does not keep.
+  virtual HostValues run(Arguments arguments, HostValues reuse) = 0;
   virtual const DispatchReport& report() const = 0;
   virtual const Graph& lir() const = 0;
   virtual std::int64_t bytes_per_call() const = 0;

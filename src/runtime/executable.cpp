@@ -23,6 +23,15 @@ std::vector<KernelRecord> records_of(const Device& d, const Catalog& c) {
   return out;
 }
 
+// Most arguments are dense arrays of constant shape, about which there is nothing to say and nothing to bind.
+static bool is_plainly(const Type& declared, const HostValue& v) {
+  const auto* t = std::get_if<TensorType>(&declared);
+  const auto* held = std::get_if<HostTensor>(&v);
+  return t && held && t->dtype == held->dtype() && !t->layout && !t->sharding &&
+         std::ranges::equal(t->shape, held->shape(),
+                            [](const Dim& d, std::int64_t n) { return d.is_constant() && d.constant() == n; });
+}
+
 Bindings Inputs::check(std::span<const HostValue> arguments) const {
   if (arguments.size() != types.size())
     throw ArgumentError("\"" + graph + "\" takes " + counted(types.size(), "argument") + ", " +
@@ -30,7 +39,8 @@ Bindings Inputs::check(std::span<const HostValue> arguments) const {
   Bindings bindings;
   if (symbolic) solve_symbols(types, arguments, bindings);
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    bind_symbols(types[i], arguments[i], "argument \"" + names[i] + "\"", bindings);
+    if (!is_plainly(types[i], arguments[i]))
+      bind_symbols(types[i], arguments[i], "argument \"" + names[i] + "\"", bindings);
   return bindings;
 }
 
@@ -87,14 +97,15 @@ Executable::~Executable() = default;
 Executable::Executable(Executable&&) noexcept = default;
 Executable& Executable::operator=(Executable&&) noexcept = default;
 HostValues Executable::run(std::span<const HostValue> arguments, HostValues reuse) const {
+  if (impl_->donated.empty()) return impl_->graph->run(Arguments::kept(arguments), std::move(reuse));
   HostValues shared(arguments.begin(), arguments.end());
-  return impl_->graph->run(shared, std::move(reuse));
+  return impl_->graph->run(Arguments::given(shared), std::move(reuse));
 }
 HostValues Executable::run_donating(std::span<HostValue> arguments, HostValues reuse) const {
   impl_->check_donated(arguments);
   HostValues out;
   try {
-    out = impl_->graph->run(arguments, std::move(reuse));
+    out = impl_->graph->run(Arguments::given(arguments), std::move(reuse));
   } catch (Error& e) {
     if (impl_->has_taken(arguments)) e.set_used_up();
     throw;

@@ -1,5 +1,6 @@
 // A compiled program on its device: what all its calls share.
 #pragma once
+#include "runtime/arguments.hpp"
 #include "runtime/block.hpp"
 #include "runtime/steps.hpp"
 #include "runtime/trace.hpp"
@@ -11,6 +12,14 @@
 
 namespace rlx::runtime {
 
+/// Memory for results, which each call makes, or takes from what it may use again.
+struct OutputMemory {
+  DType dtype = DType::f32;
+  std::vector<std::int64_t> shape{};
+  std::size_t result = none;  ///< That stands in it and is dense, so that the tensor of an earlier call can be used.
+  static constexpr std::size_t none = SIZE_MAX;
+};
+
 struct LoadedProgram {
   std::shared_ptr<Device> device;
   std::vector<KernelRecord> records;  ///< Steps point into it.
@@ -18,7 +27,8 @@ struct LoadedProgram {
   Steps steps;
   std::unique_ptr<Module> module;  ///< Null where the device interprets.
   Types output_types;
-  std::vector<std::size_t> donated;  ///< Arguments that calls take.
+  std::vector<OutputMemory> outputs{};  ///< By Place::index.
+  std::vector<std::size_t> donated;     ///< Arguments that calls take.
   bool checked = false, numerics = false;
   bool padded_results = false;  ///< As they stand in their buffers, not cut to their sizes.
   bool watches = false;         ///< Has checks that are an operator's NumericalError, in checked mode or not.
@@ -34,9 +44,4 @@ struct LoadedProgram {
   /// Throws what a check found.
   [[noreturn]] void refuse(const CheckReport& c) const;
 };
-
-/// The arrays of a host value in the order of a program's inputs and outputs.
-std::vector<const HostTensor*> arrays(const HostValue& v);
-std::vector<HostTensor*> arrays(HostValue& v);
-
 }  // namespace rlx::runtime

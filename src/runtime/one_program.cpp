@@ -15,20 +15,10 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 namespace rlx::runtime {
-
-std::vector<const HostTensor*> arrays(const HostValue& v) {
-  if (const auto* t = std::get_if<HostTensor>(&v)) return {t};
-  if (const auto* s = std::get_if<HostSparse>(&v)) return {&s->offsets, &s->indices, &s->values};
-  return {};
-}
-std::vector<HostTensor*> arrays(HostValue& v) {
-  if (auto* t = std::get_if<HostTensor>(&v)) return {t};
-  if (auto* s = std::get_if<HostSparse>(&v)) return {&s->offsets, &s->indices, &s->values};
-  return {};
-}
 
 /// What the user wrote there; empty: nothing that is known.
 static std::string user_operator(const DispatchReport& report, int row) {
@@ -55,6 +45,19 @@ bool watches_numbers(const Graph& mir) {
   return false;
 }
 
+std::vector<OutputMemory> output_memory(const LoadedProgram& p) {
+  std::vector<OutputMemory> out;
+  for (const Place& place : p.steps.places)  // A view comes after what it is a view of.
+    if (place.kind == Place::Kind::output && place.index == out.size())
+      out.push_back({place.type.dtype, constant_shape(place.type.shape)});
+  // Which result stands where is plain where none is made of several arrays.
+  if (p.steps.output_places.size() != p.output_types.size() + p.program.sizes.size()) return out;
+  for (std::size_t i = 0; i < p.output_types.size(); ++i)
+    if (const int place = p.steps.output_places[i]; place >= 0 && p.place(place).kind == Place::Kind::output)
+      out[p.place(place).index].result = i;
+  return out;
+}
+
 // An infinite argument may be meant (a mask), NaN is not.
 void refuse_nan(std::span<const HostValue> arguments, const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < arguments.size(); ++i)
@@ -77,6 +80,7 @@ class OneProgram final : public CompiledGraph {
     p_.steps = prepare(p_.program, registry_, target, p_.records);
     if (!target.interprets()) p_.module = p_.device->compile(p_.program.lir);
     p_.output_types = hir.types_of(hir.outputs());
+    p_.outputs = output_memory(p_);
     p_.padded_results = results == Results::padded;
     p_.donated = options.donated;
     p_.checked = options.checked;
@@ -97,20 +101,19 @@ class OneProgram final : public CompiledGraph {
           static_cast<std::uint64_t>(most));
   }
 
-  HostValues run(std::span<HostValue> arguments, HostValues reuse) override {
-    inputs_.check(arguments);
+  HostValues run(Arguments arguments, HostValues reuse) override {
+    inputs_.check(arguments.values());
     ++calls_;
-    if (p_.numerics) refuse_nan(arguments, inputs_.names);
+    if (p_.numerics) refuse_nan(arguments.values(), inputs_.names);
     if (p_.device->target().interprets()) {
-      HostValues out = interpret(arguments);
-      for (std::size_t i : p_.donated) arguments[i] = HostToken{};
+      HostValues out = interpret(arguments.values());
+      for (std::size_t i : p_.donated) arguments.to_take(i) = HostToken{};
       return out;
     }
-    check_room();
     HostValues out;
     {
       const LentArena arena(*this);
-      out = ProgramCall(p_, arena.block, arguments, std::move(reuse)).run();
+      out = ProgramCall(p_, *arena.block, arguments, std::move(reuse)).run();
     }
     if (p_.trace) p_.trace->write_if_due();
     return out;
@@ -144,29 +147,28 @@ class OneProgram final : public CompiledGraph {
     } catch (const NumericalError&) { detail::rethrow_as(user_operator(p_.program.report, row)); }
   }
 
-  // What a call has to allocate; an arena that an earlier call left is there already.
-  void check_room() {
-    std::int64_t wanted = p_.steps.output_bytes;
-    {
-      const std::lock_guard lock(mutex_);
-      if (arenas_.empty()) wanted += p_.arena_and_workspace();
-    }
-    require_memory("a call of program \"" + *p_.name + "\"", static_cast<std::uint64_t>(wanted));
-  }
-
-  // An arena of the pool, or a new one, for as long as a call lasts.
+  // An arena for as long as a call lasts: one that an earlier call left, or a new one. Throws where what the call has
+  // to allocate is not to be had.
   struct LentArena {
-    explicit LentArena(OneProgram& from) : owner(from), block(from.take_arena()) {}
-    ~LentArena() { owner.give_arena(std::move(block)); }
+    explicit LentArena(OneProgram& from) : owner(from), block(from.arena_left()) {
+      const std::int64_t arena = owner.p_.arena_and_workspace();
+      owner.require_room(owner.p_.steps.output_bytes + (block ? 0 : arena));
+      if (!block) block.emplace(*owner.p_.device, owner.p_.meter, arena);
+    }
+    ~LentArena() { owner.give_arena(std::move(*block)); }
     OneProgram& owner;
-    Block block;
+    std::optional<Block> block;
   };
-  Block take_arena() {
+  std::optional<Block> arena_left() {
     const std::lock_guard lock(mutex_);
-    if (arenas_.empty()) return Block(*p_.device, p_.meter, p_.arena_and_workspace());
-    Block b = std::move(arenas_.back());
+    if (arenas_.empty()) return std::nullopt;
+    std::optional<Block> left(std::move(arenas_.back()));
     arenas_.pop_back();
-    return b;
+    return left;
+  }
+  void require_room(std::int64_t bytes) const {
+    if (bytes >= worth_asking)
+      require_memory("a call of program \"" + *p_.name + "\"", static_cast<std::uint64_t>(bytes));
   }
   void give_arena(Block b) noexcept try {
     const std::lock_guard lock(mutex_);

@@ -11,11 +11,16 @@
 
 namespace rlx::runtime {
 
-ProgramCall::ProgramCall(LoadedProgram& program, const Block& arena, std::span<HostValue> arguments, HostValues reuse)
-    : p_(program), arena_(arena), arguments_(arguments), resources_(program.steps.resource_slots) {
+ProgramCall::ProgramCall(LoadedProgram& program, const Block& arena, Arguments arguments, HostValues reuse)
+    : p_(program),
+      arena_(arena),
+      arguments_(arguments),
+      resources_(program.steps.resource_slots),
+      results_(std::move(reuse)) {
   unshare_donated();
   bind_inputs();
-  make_outputs(std::move(reuse));
+  make_outputs();
+  bound_.reserve(p_.steps.places.size());
   for (const Place& p : p_.steps.places) bound_.push_back(bind(p));
   if (p_.checked || p_.watches) checks_ = p_.module->check_record();
   if (p_.numerics) numbers_.emplace(p_.steps, *p_.name, [this](int place) { return contents(place); });
@@ -37,16 +42,17 @@ HostValues ProgramCall::run() {
 
 // A donated argument that another value shares keeps that one's elements: the program gets a copy to write over.
 void ProgramCall::unshare_donated() {
+  if (p_.donated.empty()) return;
   std::set<std::size_t> written;
   for (std::size_t i = 0; i < p_.steps.output_places.size(); ++i)
     if (const Place* p = output_place(i); p && p->kind == Place::Kind::input) written.insert(p->index);
   if (written.empty()) return;
   std::size_t input = 0;
-  for (HostValue& v : arguments_) {
-    const std::vector<HostTensor*> parts = arrays(v);
-    for (std::size_t part = 0; part < std::max<std::size_t>(parts.size(), 1); ++part, ++input) {
+  for (std::size_t i = 0; i < arguments_.values().size(); ++i) {
+    const std::size_t parts = std::max<std::size_t>(arrays(arguments_.values()[i]).size(), 1);
+    for (std::size_t part = 0; part < parts; ++part, ++input) {
       if (!written.contains(input)) continue;
-      HostTensor& t = *parts[part];
+      HostTensor& t = *arrays(arguments_.to_take(i))[part];
       const std::byte* const shared = t.data();
       p_.in_place_bytes += t.bytes();
       if (t.mutable_data() == shared) continue;
@@ -61,20 +67,22 @@ void ProgramCall::take_donated() {
   if (p_.donated.empty()) return;
   std::vector<std::size_t> first;
   std::size_t input = 0;
-  for (const HostValue& v : arguments_) {
+  for (const HostValue& v : arguments_.values()) {
     first.push_back(input);
     input += std::max<std::size_t>(arrays(v).size(), 1);
   }
   for (std::size_t i : p_.donated) {
     std::size_t at = first[i];
-    for (HostTensor* t : arrays(arguments_[i])) donated_[at++] = std::move(*t);
-    arguments_[i] = HostToken{};
+    HostValue& v = arguments_.to_take(i);
+    for (HostTensor* t : arrays(v)) donated_[at++] = std::move(*t);
+    v = HostToken{};
   }
 }
 
 void ProgramCall::bind_inputs() {
+  inputs_.reserve(p_.steps.input_slots.size());
   std::size_t input = 0;
-  for (const HostValue& v : arguments_) {
+  for (const HostValue& v : arguments_.values()) {
     if (const auto* r = std::get_if<HostResource>(&v)) {
       resources_[static_cast<std::size_t>(p_.steps.input_slots[input++])] = {r->type, r->data};
       inputs_.push_back({});
@@ -94,22 +102,17 @@ void ProgramCall::bind_inputs() {
   }
 }
 
-void ProgramCall::make_outputs(HostValues reuse) {
-  std::map<std::size_t, HostTensor> given;  // By output, whose order is that of the program's buffers.
-  if (p_.steps.output_places.size() == p_.output_types.size() + p_.program.sizes.size())
-    for (std::size_t i = 0; i < std::min(reuse.size(), p_.output_types.size()); ++i)
-      if (auto* t = std::get_if<HostTensor>(&reuse[i]))
-        if (const Place* p = output_place(i); p && p->kind == Place::Kind::output) given[p->index] = std::move(*t);
-  for (const Place& p : p_.steps.places) {
-    if (p.kind != Place::Kind::output || p.index != outputs_.size()) continue;
-    const std::vector<std::int64_t> shape = constant_shape(p.type.shape);
-    const auto it = given.find(p.index);
-    if (it != given.end() && it->second.dtype() == p.type.dtype && it->second.shape() == shape)
-      outputs_.push_back(std::move(it->second));
-    else outputs_.emplace_back(p.type.dtype, shape);
+void ProgramCall::make_outputs() {
+  outputs_.reserve(p_.outputs.size());
+  output_allocations_.reserve(p_.outputs.size());
+  for (const OutputMemory& o : p_.outputs) {
+    auto* const earlier = o.result < results_.size() ? std::get_if<HostTensor>(&results_[o.result]) : nullptr;
+    if (earlier && earlier->dtype() == o.dtype && earlier->shape() == o.shape) outputs_.push_back(std::move(*earlier));
+    else outputs_.emplace_back(o.dtype, o.shape);
     output_bytes_ += outputs_.back().bytes();
     if (!p_.device->host_addressable()) device_outputs_.emplace_back(*p_.device, p_.meter, outputs_.back().bytes());
   }
+  results_.clear();
   p_.meter.add(output_bytes_);
   for (std::size_t i = 0; i < outputs_.size(); ++i)
     output_allocations_.push_back(p_.device->host_addressable()
@@ -148,7 +151,7 @@ void ProgramCall::steps(const std::vector<Step>& list) {
 void ProgramCall::execute(const Step& s) {
   switch (s.kind) {
     case Step::Kind::kernel:
-      p_.module->launch(s.index, buffers(s), checks_.get());
+      launch(s);
       break;
     case Step::Kind::copy:
       p_.device->copy(*at(s.places[1]).allocation, at(s.places[1]).byte_offset, *at(s.places[0]).allocation,
@@ -166,7 +169,14 @@ void ProgramCall::execute(const Step& s) {
   }
 }
 
+void ProgramCall::launch(const Step& kernel) {
+  launched_.clear();
+  for (int p : kernel.places) launched_.push_back(at(p));
+  p_.module->launch(kernel.index, launched_, checks_.get());
+}
+
 void ProgramCall::loop(const Step& s) {
+  if (s.trips >= 0) return counted_loop(s);
   std::int64_t trips = 0;
   for (steps(s.condition); truth(s.answer); steps(s.condition)) {
     if (trips++ == s.max_trips)
@@ -174,6 +184,14 @@ void ProgramCall::loop(const Step& s) {
                            "while: the condition still holds after max_trips = " + counted(s.max_trips, "trip"),
                            s.max_trips, -1);
     steps(s.body);
+  }
+}
+
+void ProgramCall::counted_loop(const Step& s) {
+  constexpr std::int64_t queued = 256;  // Trips that a device's queue has to hold at most.
+  for (std::int64_t trip = 0; trip < s.trips; ++trip) {
+    steps(s.body);
+    if (trip % queued == queued - 1) p_.device->synchronize();
   }
 }
 
@@ -191,19 +209,19 @@ void ProgramCall::refuse_checked() {
 }
 
 HostValues ProgramCall::results() {
-  if (!p_.device->host_addressable())
+  if (!p_.device->host_addressable()) {
     for (std::size_t i = 0; i < outputs_.size(); ++i)
       p_.device->download(outputs_[i].mutable_data(), device_outputs_[i].allocation(), 0, outputs_[i].bytes());
-  for (std::size_t i = 0; i < p_.steps.output_places.size(); ++i)
-    if (const Place* p = output_place(i); p && p->kind == Place::Kind::input && !p_.device->host_addressable())
-      p_.device->download(donated_[p->index].mutable_data(), inputs_[p->index], 0, p->bytes);
-  HostValues out;
+    for (std::size_t i = 0; i < p_.steps.output_places.size(); ++i)
+      if (const Place* p = output_place(i); p && p->kind == Place::Kind::input)
+        p_.device->download(donated_[p->index].mutable_data(), inputs_[p->index], 0, p->bytes);
+  }
+  HostValues out = std::move(results_);
   std::size_t next = 0;
   for (const Type& t : p_.output_types) out.push_back(take(t, next));
-  if (p_.padded_results) return out;
+  if (p_.padded_results || p_.program.sizes.empty()) return out;
   Bindings sizes;
   for (const SizeResult& s : p_.program.sizes) sizes[s.symbol] = output(next).get_i64(0);
-  if (sizes.empty()) return out;
   // A result of such a size stands in a buffer of the greatest one: its elements come first along each dimension.
   for (std::size_t i = 0; i < out.size(); ++i)
     if (const auto* t = std::get_if<TensorType>(&p_.output_types[i]); t && !is_constant(p_.output_types[i]))

@@ -16,7 +16,7 @@ class ProgramCall {
  public:
   /// `arena` has room for the program's arena and workspace. `reuse` as in Executable::run. `arguments` outlive the
   /// call; run() takes those that are donated.
-  ProgramCall(LoadedProgram& program, const Block& arena, std::span<HostValue> arguments, HostValues reuse);
+  ProgramCall(LoadedProgram& program, const Block& arena, Arguments arguments, HostValues reuse);
   ~ProgramCall();
   ProgramCall(const ProgramCall&) = delete;
   ProgramCall& operator=(const ProgramCall&) = delete;
@@ -29,13 +29,14 @@ class ProgramCall {
   void bind_inputs();
   void unshare_donated();
   void take_donated();
-  void make_outputs(HostValues reuse);
+  void make_outputs();
   KernelBuffer bind(const Place& p) const;
 
   // The steps.
   void steps(const std::vector<Step>& list);
   void execute(const Step& s);
-  void loop(const Step& s);
+  void loop(const Step& s);  // The host reads the condition's answer before each trip.
+  void counted_loop(const Step& s);
   void call(const Step& s);  // record_call.cpp, with the kernels that it runs.
   Epilogue epilogue(const Step& call) const;
   std::vector<Prologue> prologues(const Step& call) const;
@@ -51,17 +52,20 @@ class ProgramCall {
   const KernelBuffer& at(int place) const { return bound_[static_cast<std::size_t>(place)]; }
   BufferView view(int place) const;
   std::vector<KernelBuffer> buffers(const Step& s) const;
+  void launch(const Step& kernel);
   HostTensor contents(int place) const;
 
   LoadedProgram& p_;
   const Block& arena_;
-  std::span<HostValue> arguments_;
+  const Arguments arguments_;
   std::map<std::size_t, HostTensor> donated_;  // By input of the program, once they are taken.
   std::vector<ResourceValue> resources_;
   std::vector<Allocation> inputs_, output_allocations_;
   std::vector<Block> device_inputs_, device_outputs_;
   std::vector<HostTensor> outputs_;
+  HostValues results_;  // Of an earlier call, until memory is taken from them; then those of this one.
   std::vector<KernelBuffer> bound_;
+  std::vector<KernelBuffer> launched_;   // Of the kernel that is launched; its memory serves the next one.
   std::unique_ptr<CheckRecord> checks_;  // In checked mode, and where sizes are watched.
   std::optional<NumberWatch> numbers_;   // Under RLX_CHECK_NUMERICS.
   std::int64_t output_bytes_ = 0;

@@ -53,17 +53,17 @@ void merge(DispatchReport& whole, const DispatchReport& part, const std::vector<
 /// back.
 class Lent {
  public:
-  Lent(std::span<HostValue> arguments, const std::vector<SizePoint::Source>& sources, HostValues of_head,
+  Lent(Arguments arguments, const std::vector<SizePoint::Source>& sources, HostValues of_head,
        const std::vector<std::size_t>& donated)
       : arguments_(arguments), sources_(sources), donated_(donated) {
     for (const SizePoint::Source& s : sources)
-      values.push_back(s.of_head ? std::move(of_head[s.index]) : arguments[s.index]);
+      values.push_back(s.of_head ? std::move(of_head[s.index]) : arguments.values()[s.index]);
     for (std::size_t i : donated_)
-      if (!sources[i].of_head) arguments[sources[i].index] = HostToken{};
+      if (!sources[i].of_head) arguments.to_take(sources[i].index) = HostToken{};
   }
   ~Lent() {
     for (std::size_t i : donated_)
-      if (!sources_[i].of_head) arguments_[sources_[i].index] = std::move(values[i]);
+      if (!sources_[i].of_head) arguments_.to_take(sources_[i].index) = std::move(values[i]);
   }
   Lent(const Lent&) = delete;
   Lent& operator=(const Lent&) = delete;
@@ -71,7 +71,7 @@ class Lent {
   HostValues values;
 
  private:
-  std::span<HostValue> arguments_;
+  const Arguments arguments_;
   const std::vector<SizePoint::Source>& sources_;
   const std::vector<std::size_t>& donated_;
 };
@@ -112,17 +112,17 @@ class SplitProgram final : public CompiledGraph {
     keep_donations_of_arguments();
   }
 
-  HostValues run(std::span<HostValue> arguments, HostValues reuse) override {
-    inputs_.check(arguments);
+  HostValues run(Arguments arguments, HostValues reuse) override {
+    inputs_.check(arguments.values());
     ++calls_;
     HostValues of_head = [&] {
       Lent in(arguments, point_->head_inputs, {}, of_head_.donated);
-      return head_->run(in.values, {});
+      return head_->run(Arguments::given(in.values), {});
     }();
     const std::int64_t count = std::get<HostTensor>(of_head.back()).get_i64(0);
     const std::shared_ptr<CompiledGraph> tail = tail_for(count);
     Lent in(arguments, point_->tail_inputs, std::move(of_head), of_tail_.donated);
-    return tail->run(in.values, std::move(reuse));
+    return tail->run(Arguments::given(in.values), std::move(reuse));
   }
 
   const DispatchReport& report() const override { return report_; }

@@ -79,8 +79,9 @@ class Preparer {
         Step s{.kind = Step::Kind::loop,
                .condition = region(n.regions[0]),
                .max_trips = n.attrs.as<lir::LoopAttrs>().max_trips,
+               .trips = n.attrs.as<lir::LoopAttrs>().trips,
                .info = info(n, "while")};
-        s.answer = places_.at(g_.region(n.regions[0]).results[0]);
+        if (s.trips < 0) s.answer = places_.at(g_.region(n.regions[0]).results[0]);
         s.body = region(n.regions[1]);
         steps.push_back(std::move(s));
       } else if (op == "lir.if") {

@@ -49,8 +49,9 @@ struct Step {
   std::vector<int> places{};                  ///< Buffers of a kernel; from and to of a copy; predicate of a branch.
   std::vector<Step> prologues{}, epilogue{};  ///< Kernels that a call runs.
   std::vector<Step> condition{}, body{};      ///< Of a loop.
-  int answer = -1;                            ///< Place that the condition leaves its answer in.
+  int answer = -1;                            ///< Place that the condition leaves its answer in; -1: trips are known.
   std::int64_t max_trips = -1;                ///< Of a loop; -1: no bound.
+  std::int64_t trips = -1;                    ///< Of a loop; -1: as long as the answer is yes.
   std::vector<Step> if_true{}, if_false{};    ///< Of a branch.
   std::vector<int> reads{}, writes{};         ///< Places, of a kernel, call or copy.
   std::shared_ptr<const StepInfo> info{};

@@ -37,8 +37,8 @@ class SymbolicProgram final : public CompiledGraph {
     plan();
   }
 
-  HostValues run(std::span<HostValue> arguments, HostValues reuse) override {
-    const Bindings values = inputs_.check(arguments);
+  HostValues run(Arguments arguments, HostValues reuse) override {
+    const Bindings values = inputs_.check(arguments.values());
     const std::shared_ptr<CompiledGraph> program = programs_.get(values, [&] {
       std::shared_lock<std::shared_mutex> operators_stay;
       if (catalog_.guard) operators_stay = std::shared_lock(*catalog_.guard);

@@ -165,7 +165,7 @@ TEST(Dispatch, StepsOfALoopBodyStandInItsRows) {
   EXPECT_EQ(row_of(p.report, "softmax").steps, std::vector<std::string>{"made_up.softmax"});
   const auto& steps = row_of(p.report, "while").steps;
   EXPECT_NE(std::find(steps.begin(), steps.end(), "while"), steps.end());
-  EXPECT_EQ(row_of(p.report, "while").notes, std::vector<std::string>{"loop: host-polled"});
+  EXPECT_EQ(row_of(p.report, "while").notes, std::vector<std::string>{"loop: 3 trips"});
   for (const StepRow& s : p.report.steps)
     if (s.kind == "call") { EXPECT_EQ(s.provider, "handwritten"); }
 }

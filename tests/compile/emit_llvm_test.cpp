@@ -152,7 +152,7 @@ TEST(EmitLlvm, PlanTakesLanesWhereMemoryIsContiguous) {
   };
   p.kernel({200}, {b[0], b[1]}, 1, [&](const Body& k) { sum(k, 1, 200, 100); });
   p.kernel({100}, {b[0], b[2]}, 1, [&](const Body& k) { sum(k, 200, 1, 200); });
-  const auto infos = emit_llvm::plan(p.graph(), machine);
+  const auto infos = emit_llvm::kernel_infos(emit_llvm::ProgramPlan(p.graph(), machine));
   ASSERT_EQ(infos.size(), 2u);
   EXPECT_EQ(infos[0].lanes, 16);
   EXPECT_EQ(infos[1].lanes, 1);

@@ -96,6 +96,22 @@ TEST(VerifyProgram, ALoopConditionThatNothingWrites) {
   EXPECT_EQ(p.refused(), "written");
 }
 
+TEST(VerifyProgram, AConditionThatNothingAsksFor) {
+  for (const bool steps : {false, true}) {
+    LirProgram p;
+    const Value y = p.output(16);
+    p.kernel({}, {y});
+    const std::vector<RegionBody> regions{[&](ValuesIn) {
+                                            if (steps) p.kernel({}, {p.flag()});
+                                            return Values{};
+                                          },
+                                          [&](ValuesIn) { return p.kernel({}, {y}), Values{}; }};
+    p.b.emit("lir.while", {}, lir::LoopAttrs{.trips = 3}, regions);
+    p.claim();
+    EXPECT_EQ(p.refused(), steps ? "loop" : "");
+  }
+}
+
 TEST(VerifyProgram, LoopStateReadInTheFirstTrip) {
   LirProgram p;
   const Value state = p.buffer(16), y = p.output(16);

@@ -9,7 +9,7 @@ namespace rlx::runtime {
 namespace {
 
 struct Program final : CompiledGraph {
-  HostValues run(std::span<HostValue>, HostValues) override { return {}; }
+  HostValues run(Arguments, HostValues) override { return {}; }
   const DispatchReport& report() const override { return report_; }
   const Graph& lir() const override { return graph_; }
   std::int64_t bytes_per_call() const override { return 0; }

@@ -61,15 +61,36 @@ struct KernelInfo {
   std::vector<lir::CheckAttrs> checks{};  ///< What its checks say, which is not in its code either.
 };
 
-/// The kernels of `lir` in the order of their nodes, as emit_object makes them. Cheap: no code is made.
-/// Throws DeviceError for what this emitter refuses.
-std::vector<KernelInfo> plan(const Graph& lir, const Machine& machine);
-/// Everything of `lir` that its kernels' code depends on, for cache keys: programs of one text run one object, each
-/// with the sizes of its own plan. First extents are not in it, nor what lir.size gives, but how the code is fitted to
-/// them.
-std::string kernel_text(const Graph& lir, const Machine& machine);
+struct KernelPlan;  // plan.hpp
+
+/// All that is decided about the kernels of a program before there is code for them. Decided once: the key of their
+/// code, the code itself and what launches need are read from it.
+class ProgramPlan {
+ public:
+  /// Cheap beside making code. `lir` outlives the plan. Throws DeviceError for what this emitter refuses.
+  ProgramPlan(const Graph& lir, const Machine& machine);
+  ~ProgramPlan();
+  ProgramPlan(const ProgramPlan&) = delete;
+  ProgramPlan& operator=(const ProgramPlan&) = delete;
+
+  const Graph& lir() const { return lir_; }
+  const Machine& machine() const { return machine_; }
+  /// In the order of lir::kernels.
+  const std::vector<KernelPlan>& kernels() const { return kernels_; }
+
+ private:
+  const Graph& lir_;
+  const Machine machine_;
+  std::vector<KernelPlan> kernels_;
+};
+
+/// What launches need to know of each kernel; stands on its own.
+std::vector<KernelInfo> kernel_infos(const ProgramPlan& plan);
+/// Everything that the kernels' code depends on, for cache keys: programs of one text run one object, each with the
+/// sizes of its own plan. First extents are not in it, nor what lir.size gives, but how the code is fitted to them.
+std::string kernel_text(const ProgramPlan& plan);
 /// A relocatable object with one global symbol a kernel, its name. Throws DeviceError.
-std::vector<std::byte> emit_object(const Graph& lir, const Machine& machine);
+std::vector<std::byte> emit_object(const ProgramPlan& plan);
 /// The LLVM IR of the kernels as text, before or after optimisation; for people.
 std::string emit_text(const Graph& lir, const Machine& machine, bool optimised);
 /// Assembles hand-written IR text (micro-kernels) without changing it but for register allocation and scheduling.

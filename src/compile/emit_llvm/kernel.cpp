@@ -136,7 +136,7 @@ void Kernel::unit(V unit, const Region& body) {
   const V row = outer * last;
   // Blocks are whole vectors, so that where rows are too, no range ends within one.
   const std::int64_t known = dims == 1 ? -1 : !plan_.cut ? plan_.last : plan_.last % plan_.lanes ? -1 : plan_.lanes;
-  if (plan_.lanes > 1) forms_ = LaneForms(g_, g_.node(plan_.node).regions[0], body.arguments[dims - 1]);
+  forms_ = plan_.forms;
   const RegionId points = g_.node(plan_.node).regions[0];
   vector_range(low, high, plan_.lanes, known, [&](const Val& i) {
     define(body.arguments[dims - 1], i);

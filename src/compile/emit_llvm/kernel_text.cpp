@@ -64,9 +64,9 @@ class TextOfKernel {
 
 }  // namespace
 
-std::string kernel_text(const Graph& lir, const Machine& machine) {
+std::string kernel_text(const ProgramPlan& plan) {
   std::string text;
-  for (NodeId id : lir::kernels(lir)) text += TextOfKernel(lir, plan_kernel(lir, id, machine)).text;
+  for (const KernelPlan& k : plan.kernels()) text += TextOfKernel(plan.lir(), k).text;
   return text;
 }
 

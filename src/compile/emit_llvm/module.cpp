@@ -72,15 +72,14 @@ void set_target(LLVMModuleRef m, LLVMTargetMachineRef tm, const Machine& machine
   LLVMDisposeTargetData(layout);
 }
 
-ModulePtr emit_module(const Graph& g, LLVMContextRef context, LLVMTargetMachineRef tm, const Machine& machine) {
-  ModulePtr m(LLVMModuleCreateWithNameInContext(g.name.c_str(), context));
-  set_target(m.get(), tm, machine);
-  Ir ir(context, m.get(), machine.isa);
-  for (NodeId id : lir::kernels(g)) {
-    const KernelPlan plan = plan_kernel(g, id, machine);
-    if (LLVMGetNamedFunction(m.get(), plan.attrs->name.c_str()))
-      throw InternalError("two kernels are named " + plan.attrs->name);
-    Kernel(ir, g, plan, machine).emit();
+ModulePtr emit_module(const ProgramPlan& plan, LLVMContextRef context, LLVMTargetMachineRef tm) {
+  ModulePtr m(LLVMModuleCreateWithNameInContext(plan.lir().name.c_str(), context));
+  set_target(m.get(), tm, plan.machine());
+  Ir ir(context, m.get(), plan.machine().isa);
+  for (const KernelPlan& k : plan.kernels()) {
+    if (LLVMGetNamedFunction(m.get(), k.attrs->name.c_str()))
+      throw InternalError("two kernels are named " + k.attrs->name);
+    Kernel(ir, plan.lir(), k, plan.machine()).emit();
   }
   char* message = nullptr;
   if (LLVMVerifyModule(m.get(), LLVMReturnStatusAction, &message)) {
@@ -133,18 +132,18 @@ void initialise_llvm() {
   });
 }
 
-std::vector<std::byte> emit_object(const Graph& lir, const Machine& machine) {
-  const TargetMachinePtr tm = make_target_machine(machine);
+std::vector<std::byte> emit_object(const ProgramPlan& plan) {
+  const TargetMachinePtr tm = make_target_machine(plan.machine());
   const Context context(LLVMContextCreate());
-  const ModulePtr m = emit_module(lir, context.get(), tm.get(), machine);
-  optimise(m.get(), tm.get(), machine);
+  const ModulePtr m = emit_module(plan, context.get(), tm.get());
+  optimise(m.get(), tm.get(), plan.machine());
   return object_of(m.get(), tm.get());
 }
 
 std::string emit_text(const Graph& lir, const Machine& machine, bool optimised) {
   const TargetMachinePtr tm = make_target_machine(machine);
   const Context context(LLVMContextCreate());
-  const ModulePtr m = emit_module(lir, context.get(), tm.get(), machine);
+  const ModulePtr m = emit_module(ProgramPlan(lir, machine), context.get(), tm.get());
   if (optimised) optimise(m.get(), tm.get(), machine);
   const Message text(LLVMPrintModuleToString(m.get()));
   return text.get();

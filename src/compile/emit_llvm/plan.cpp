@@ -18,43 +18,33 @@ void refuse(std::string_view op, const std::string& why) {
 
 namespace {
 
-/// Bits of what the kernel computes with, addresses aside.
-int widest_element(const Graph& g, RegionId r) {
-  int bits = 8;
+/// What a kernel's body holds, the regions in it included.
+struct BodyFacts {
+  int widest = 8;  ///< Bits of what it computes with, addresses aside.
+  bool stores_nibbles = false;
+  std::size_t nested = 0;  ///< Nodes in the regions of its nodes.
+};
+
+void add_facts(const Graph& g, RegionId r, BodyFacts& facts) {
+  const auto computes = [&](ValueId v) {
+    const DType t = real_of(g.tensor_type(v).dtype);
+    facts.widest = std::max(facts.widest, is_floating(t) ? std::max(32, bit_width(t)) : bit_width(t));
+  };
   for (NodeId id : g.region(r).nodes) {
     const Node& n = g.node(id);
-    for (RegionId inner : n.regions) bits = std::max(bits, widest_element(g, inner));
+    for (RegionId inner : n.regions) {
+      facts.nested += g.region(inner).nodes.size();
+      add_facts(g, inner, facts);
+    }
     const std::string_view op = n.op->name();
-    auto take = [&](ValueId v) {
-      const DType t = real_of(g.tensor_type(v).dtype);
-      const int register_bits = is_floating(t) ? std::max(32, bit_width(t)) : bit_width(t);
-      bits = std::max(bits, register_bits);
-    };
-    if (op == "lir.load") take(n.results[0]);
-    else if (op == "lir.store") take(n.operands[2]);
-    else
+    if (op == "lir.load") computes(n.results[0]);
+    else if (op == "lir.store") {
+      computes(n.operands[2]);
+      facts.stores_nibbles |= g.tensor_type(n.operands[2]).dtype == DType::i4;
+    } else
       for (ValueId v : n.results)
-        if (g.tensor_type(v).dtype != DType::i64) take(v);
+        if (g.tensor_type(v).dtype != DType::i64) computes(v);
   }
-  return bits;
-}
-
-bool stores_nibbles(const Graph& g, RegionId r) {
-  for (NodeId id : g.region(r).nodes) {
-    const Node& n = g.node(id);
-    if (n.op->name() == "lir.store" && g.tensor_type(n.operands[2]).dtype == DType::i4) return true;
-    for (RegionId inner : n.regions)
-      if (stores_nibbles(g, inner)) return true;
-  }
-  return false;
-}
-
-/// Nodes in the regions of `r`'s nodes, at any depth.
-std::size_t nested_nodes(const Graph& g, RegionId r) {
-  std::size_t n = 0;
-  for (NodeId id : g.region(r).nodes)
-    for (RegionId inner : g.node(id).regions) n += g.region(inner).nodes.size() + nested_nodes(g, inner);
-  return n;
 }
 
 /// Whether some access runs across rows along the last dimension and along them in the dimension before: a
@@ -109,60 +99,58 @@ bool are_disjoint(const Root& a, const Root& b) {
 }
 
 // Lanes of a register for what the kernel computes with.
-int natural_lanes(const Graph& g, RegionId body, const Machine& machine) {
-  if (machine.isa == Isa::generic || stores_nibbles(g, body)) return 1;
-  return std::min(machine.vector_bits() / widest_element(g, body), 32);
+int natural_lanes(const BodyFacts& facts, const Machine& machine) {
+  if (machine.isa == Isa::generic || facts.stores_nibbles) return 1;
+  return std::min(machine.vector_bits() / facts.widest, 32);
 }
 
-// What shapes the code: lanes, tiles, and which inner loops take lanes.
-void choose_lanes(const Graph& g, RegionId body, int natural, KernelPlan& p) {
-  const std::size_t dims = p.attrs->extents.size();
-  const int widest = widest_element(g, body);
+// What shapes the code: lanes, tiles, and which inner loops take lanes. Gives the cycles of a position of it, as far as
+// the code knows the sizes.
+double choose_lanes(const Graph& g, RegionId body, const BodyFacts& facts, int natural, KernelPlan& p) {
   const Costs costs(g, natural, false);
   std::unordered_map<NodeId, int> inner;
   const double inner_cost = costs.scalar_cost(body, inner);
-  if (natural > 1 && p.last > 1) {
-    const ValueId index = g.region(body).arguments[dims - 1];
-    const double fill = costs.filled(p.last);
-    const double outer_cost = costs.vector_cost(body, LaneForms(g, body, index), fill);
-    if (outer_cost <= inner_cost) {
-      p.lanes = costs.lanes_for(p.last);
-      // Small bodies: two registers a value hide latency and halve the loop's own cost.
-      const std::size_t nested = nested_nodes(g, body);
-      if (p.lanes == natural && natural <= 16) {
-        // Loops over rows: several vectors side by side read longer pieces of each row and add in parallel.
-        // Vectors of half a cache line go in pairs besides: each line is then asked for once.
-        const bool half_line = natural * widest < 512;
-        const int wider = nested == 0    ? (outer_cost * fill < 16 || half_line ? 2 : 1)
-                          : nested <= 10 ? 8
-                          : nested <= 20 ? 4
-                                         : 1;
-        if (p.last >= 4 * wider * natural) p.lanes *= wider;
-      }
-      if (p.outer.size() > 0 && p.last >= natural && !p.piecewise &&
-          wants_tile(g, body, LaneForms(g, body, index),
-                     LaneForms(g, body, g.region(body).arguments[p.outer.size() - 1])))
-        p.tile = std::max<std::int64_t>(1, 64 * 8 / widest);
-      if (p.outer.size() > 1) p.tile = std::clamp<std::int64_t>(p.outer.back(), 1, p.tile);
-    }
+  const auto in_loops = [&] {
+    p.loop_lanes = std::move(inner);
+    return inner_cost;
+  };
+  if (natural == 1 || p.last <= 1) return in_loops();
+  LaneForms forms(g, body, g.region(body).arguments[p.outer.size()]);
+  const double fill = costs.filled(p.last);
+  const double outer_cost = costs.vector_cost(body, forms, fill);
+  if (outer_cost > inner_cost) return in_loops();
+  p.lanes = costs.lanes_for(p.last);
+  // Small bodies: two registers a value hide latency and halve the loop's own cost.
+  if (p.lanes == natural && natural <= 16) {
+    // Loops over rows: several vectors side by side read longer pieces of each row and add in parallel.
+    // Vectors of half a cache line go in pairs besides: each line is then asked for once.
+    const bool half_line = natural * facts.widest < 512;
+    const int wider = facts.nested == 0    ? (outer_cost * fill < 16 || half_line ? 2 : 1)
+                      : facts.nested <= 10 ? 8
+                      : facts.nested <= 20 ? 4
+                                           : 1;
+    if (p.last >= 4 * wider * natural) p.lanes *= wider;
   }
-  if (p.lanes == 1) p.loop_lanes = std::move(inner);
+  if (p.outer.size() > 0 && p.last >= natural && !p.piecewise &&
+      wants_tile(g, body, forms, LaneForms(g, body, g.region(body).arguments[p.outer.size() - 1])))
+    p.tile = std::max<std::int64_t>(1, 64 * 8 / facts.widest);
+  if (p.outer.size() > 1) p.tile = std::clamp<std::int64_t>(p.outer.back(), 1, p.tile);
+  p.forms = std::move(forms);
+  return outer_cost;
 }
 
 // Cycles of a position, of the code that has been chosen, at the sizes of this program.
-double cost_of(const Graph& g, RegionId body, int natural, const KernelPlan& p) {
+double cost_at_sizes(const Graph& g, RegionId body, int natural, const KernelPlan& p) {
   const Costs costs(g, natural, true);
   std::unordered_map<NodeId, int> chosen;
-  if (p.lanes == 1) return costs.scalar_cost(body, chosen);
-  const LaneForms forms(g, body, g.region(body).arguments[p.attrs->extents.size() - 1]);
-  return costs.vector_cost(body, forms, costs.filled(p.last));
+  return p.lanes == 1 ? costs.scalar_cost(body, chosen) : costs.vector_cost(body, p.forms, costs.filled(p.last));
 }
 
 // Units: enough of them for many threads, each worth some microseconds, none depending on how many threads there are.
-void divide_work(const Graph& g, RegionId body, int natural, KernelPlan& p) {
+// `cost`: cycles of a position.
+void divide_work(double cost, KernelPlan& p) {
   std::int64_t outer = 1;
   for (std::int64_t e : p.outer) outer *= e;
-  const double cost = cost_of(g, body, natural, p);
   const auto worth = static_cast<std::int64_t>(std::max(1.0, 16384.0 / std::max(cost, 0.05)));
   const std::int64_t wanted = (p.last * outer + 255) / 256;
   std::int64_t block = std::clamp(wanted, std::min<std::int64_t>(worth, 65536), std::max<std::int64_t>(worth, 65536));
@@ -196,12 +184,15 @@ KernelPlan plan_kernel(const Graph& g, NodeId id, const Machine& machine) {
     p.outer.assign(p.attrs->extents.begin(), p.attrs->extents.end() - 1);
     p.last = p.attrs->extents.back();
   }
-  p.cut = p.attrs->extents.size() == 1 || p.last > short_row || nested_nodes(g, body) > 0;
-  const int natural = natural_lanes(g, body, machine);
-  choose_lanes(g, body, natural, p);
-  divide_work(g, body, natural, p);
+  BodyFacts facts;
+  add_facts(g, body, facts);
+  p.cut = p.attrs->extents.size() == 1 || p.last > short_row || facts.nested > 0;
+  const int natural = natural_lanes(facts, machine);
+  const std::vector<NodeId> sizes = lir::sizes(g, n);
+  const double cost = choose_lanes(g, body, facts, natural, p);
+  divide_work(sizes.empty() ? cost : cost_at_sizes(g, body, natural, p), p);
   p.sizes = {p.attrs->extents.empty() ? 1 : p.attrs->extents.front(), p.block, p.blocks};
-  for (NodeId size : lir::sizes(g, n)) p.sizes.push_back(g.node(size).attrs.as<lir::SizeAttrs>().value);
+  for (NodeId size : sizes) p.sizes.push_back(g.node(size).attrs.as<lir::SizeAttrs>().value);
 
   std::vector<Root> roots;
   for (ValueId v : n.operands) roots.push_back(root_of(g, v));
@@ -211,13 +202,18 @@ KernelPlan plan_kernel(const Graph& g, NodeId id, const Machine& machine) {
   return p;
 }
 
-std::vector<KernelInfo> plan(const Graph& lir, const Machine& machine) {
+ProgramPlan::ProgramPlan(const Graph& lir, const Machine& machine) : lir_(lir), machine_(machine) {
+  for (NodeId id : lir::kernels(lir)) kernels_.push_back(plan_kernel(lir, id, machine));
+}
+ProgramPlan::~ProgramPlan() = default;
+
+std::vector<KernelInfo> kernel_infos(const ProgramPlan& plan) {
   std::vector<KernelInfo> all;
-  for (NodeId id : lir::kernels(lir)) {
-    const KernelPlan p = plan_kernel(lir, id, machine);
+  for (const KernelPlan& p : plan.kernels()) {
     KernelInfo k{p.attrs->name, p.units, p.grain, p.lanes, 0, p.last, p.sizes, {}};
     if (p.tile == 1 && p.blocks) k.rows = p.units / p.blocks;
-    for (NodeId check : lir::checks(lir, lir.node(id))) k.checks.push_back(lir.node(check).attrs.as<lir::CheckAttrs>());
+    for (NodeId check : lir::checks(plan.lir(), plan.lir().node(p.node)))
+      k.checks.push_back(plan.lir().node(check).attrs.as<lir::CheckAttrs>());
     all.push_back(std::move(k));
   }
   return all;

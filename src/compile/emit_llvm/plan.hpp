@@ -1,6 +1,7 @@
 // Decisions about one kernel that precede its code: where the vector lanes go, and the shape of its parallel range.
 #pragma once
 #include "compile/emit_llvm/emit_llvm.hpp"
+#include "compile/emit_llvm/lane_forms.hpp"
 
 #include <rlx/compile/lir.hpp>
 
@@ -18,6 +19,7 @@ struct KernelPlan {
   int lanes = 1;           ///< Along the last dimension.
   bool cut = false;        ///< Whether the last dimension may be cut into blocks: else it is one.
   bool piecewise = false;  ///< A unit is a piece of what it writes.
+  LaneForms forms{};       ///< Of the body along the last dimension, where that takes lanes.
   std::unordered_map<NodeId, int>
       loop_lanes{};  ///< lir.reduce and independent lir.for nodes that take lanes themselves.
   /// disjoint[i][j]: buffers i and j of the kernel share no byte, whatever the caller passes.

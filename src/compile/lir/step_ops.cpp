@@ -79,10 +79,12 @@ constexpr Constraint<CallAttrs> call_constraints[] = {
      }}};
 
 constexpr Constraint<LoopAttrs> while_constraints[] = {
-    {"C1", "two regions; the condition gives one bool[] buffer, the body nothing",
-     [](const LoopAttrs&, const Signature& s) -> Answer {
-       return s.regions.size() == 2 && s.regions[0].results.size() == 1 && is_buffer(s.regions[0].results[0]) &&
-              as_tensor(s.regions[0].results[0]).dtype == DType::boolean && s.regions[1].results.empty();
+    {"C1", "two regions; the condition gives one bool[] buffer, or nothing where the trips are known, the body nothing",
+     [](const LoopAttrs& a, const Signature& s) -> Answer {
+       if (s.regions.size() != 2 || !s.regions[1].results.empty()) return false;
+       const Types& answer = s.regions[0].results;
+       if (a.trips >= 0) return answer.empty();
+       return answer.size() == 1 && is_buffer(answer[0]) && as_tensor(answer[0]).dtype == DType::boolean;
      }}};
 
 constexpr Constraint<NoAttributes> if_steps_constraints[] = {
@@ -126,12 +128,12 @@ constexpr OpDef<CallAttrs> call = lir_def<CallAttrs>(
     "lir.call", "Launches a kernel record on buffers; gives its resources.",
     {call_operands, call_constraints, [](const CallAttrs& a, const Signature&) { return a.resources; }});
 
-constexpr OpDef<LoopAttrs> while_ =
-    lir_def<LoopAttrs>("lir.while", "Runs the body's steps as long as the condition's buffer is true after its steps.",
-                       {{},
-                        while_constraints,
-                        [](const LoopAttrs&, const Signature&) { return Types{}; },
-                        [](const LoopAttrs&, const Signature&) { return std::vector<Types>{{}, {}}; }});
+constexpr OpDef<LoopAttrs> while_ = lir_def<LoopAttrs>(
+    "lir.while", "Runs the body's steps as long as the condition's buffer is true after its steps, or so many times.",
+    {{},
+     while_constraints,
+     [](const LoopAttrs&, const Signature&) { return Types{}; },
+     [](const LoopAttrs&, const Signature&) { return std::vector<Types>{{}, {}}; }});
 
 constexpr OpDef<NoAttributes> if_ = lir_def<NoAttributes>(
     "lir.if", "Runs the steps of one of two regions.",

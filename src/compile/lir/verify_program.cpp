@@ -279,6 +279,8 @@ class ProgramVerifier {
   }
 
   void loop(const Node& n, State& state) {
+    if (n.attrs.as<lir::LoopAttrs>().trips >= 0 && !g_.region(n.regions[0]).nodes.empty())
+      program_.refuse("loop", "has steps in a condition that nothing asks for, since its trips are known", {});
     const State before = state;
     region(n.regions[0], state);
     program_.at(&n);

@@ -1,7 +1,9 @@
 // while and if as steps. State lives in buffers of its own; a body's results are copied into them at the end of a trip.
+#include "compile/lower/known_trips.hpp"
 #include "compile/lower/lower.hpp"
 #include "compile/lower/root_lowerings.hpp"
 
+#include <rlx/ir/counted.hpp>
 #include <rlx/ops/attributes/control_flow.hpp>
 
 namespace rlx::compile {
@@ -43,7 +45,11 @@ void lower_while(Lowering& l, const Node& n) {
   const std::vector<Values> initial(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(carried));
   const std::vector<Values> state = own_copies(l, n, initial);
   std::copy(state.begin(), state.end(), arguments.begin());
-  const std::vector<RegionBody> regions{[&](ValuesIn) -> Values { return l.region(n.regions[0], arguments)[0]; },
+  const std::optional<std::int64_t> trips = known_trips(l.mir(), n);
+  const std::vector<RegionBody> regions{[&](ValuesIn) -> Values {
+                                          if (trips) return {};
+                                          return l.region(n.regions[0], arguments)[0];
+                                        },
                                         [&](ValuesIn) -> Values {
                                           // A result may be another state's buffer (a swap), which the first copy would
                                           // overwrite: such ones are copied aside.
@@ -55,9 +61,10 @@ void lower_while(Lowering& l, const Node& n) {
                                           return {};
                                         }};
   l.set_origin(n);
-  l.builder().emit("lir.while", {}, lir::LoopAttrs{n.attrs.as<ops::WhileAttrs>().max_trips}, regions);
+  l.builder().emit("lir.while", {}, lir::LoopAttrs{n.attrs.as<ops::WhileAttrs>().max_trips, trips.value_or(-1)},
+                   regions);
   l.claim(n);
-  l.note(n, "loop: host-polled");
+  l.note(n, trips ? "loop: " + counted(*trips, "trip") : "loop: host-polled");
   for (std::size_t i = 0; i < carried; ++i) l.set_buffers(n.results[i], state[i]);
 }
 

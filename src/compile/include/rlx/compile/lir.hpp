@@ -110,14 +110,17 @@ RLX_API std::string step_name(const Node& step);
 /// "kernel", "call", "copy", "while", "if".
 RLX_API std::string step_kind(const Node& step);
 
-/// lir.while() (region condition, region body): both regions capture the buffers of the
-/// program; the condition's region returns one bool[] buffer, read after its steps have run. The body updates the state
-/// in place.
+/// lir.while() (region condition, region body): both regions capture the buffers of the program. The body updates the
+/// state in place. The condition's region returns one bool[] buffer, which the host reads after its steps have run,
+/// before each trip: a trip too many would change the state. Where the number of trips is known nothing is read: the
+/// condition's region is empty.
 struct LoopAttrs {
   std::int64_t max_trips = -1;  ///< One trip more is a NumericalError; -1: no bound.
+  std::int64_t trips = -1;      ///< How many there are; -1: as long as the condition holds.
   bool operator==(const LoopAttrs&) const = default;
   static constexpr auto fields =
-      std::tuple{Field{"max_trips", &LoopAttrs::max_trips, "upper bound of the trip count, -1: none"}};
+      std::tuple{Field{"max_trips", &LoopAttrs::max_trips, "upper bound of the trip count, -1: none"},
+                 Field{"trips", &LoopAttrs::trips, "the trip count, -1: as long as the condition holds"}};
 };
 
 /// lir.if(predicate buffer) (region then, region else): steps.
