@@ -25,7 +25,7 @@ function(rlx_fuzzed target)
 endfunction()
 
 set_property(GLOBAL PROPERTY rlx_features "")
-set_property(GLOBAL PROPERTY rlx_known_options "RLX_SANITIZE")
+set_property(GLOBAL PROPERTY rlx_known_options "RLX_SANITIZE;RLX_UNITY_BATCH")
 
 function(rlx_feature name what)
   cmake_parse_arguments(arg "" "DEFAULT;MISSING" "REQUIRES" ${ARGN})

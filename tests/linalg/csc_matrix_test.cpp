@@ -8,15 +8,15 @@
 namespace rlx::linalg::testing {
 namespace {
 
-using Numbers = std::vector<std::int32_t>;
+using Indices = std::vector<std::int32_t>;
 
 /// Row 0: columns 2, 0, 2 (summed 4 + 1), row 1: a stored zero and an entry, row 2: entries that cancel.
 OwnedCsr<double> untidy() { return {3, 3, {0, 3, 5, 8}, {2, 0, 2, 0, 1, 1, 2, 1}, {4, 3, 1, 0, 7, 6, 9, -6}}; }
 
 TEST(CscMatrix, ColumnsOfTheTransposeAreTheRowsTidied) {
   const auto m = to_csc_transposed<std::int32_t>("test", untidy().view());
-  EXPECT_EQ(m.start, (Numbers{0, 2, 3, 4}));
-  EXPECT_EQ(m.row, (Numbers{0, 2, 1, 2}));
+  EXPECT_EQ(m.start, (Indices{0, 2, 3, 4}));
+  EXPECT_EQ(m.row, (Indices{0, 2, 1, 2}));
   EXPECT_EQ(m.value, (std::vector<double>{3, 5, 7, 9}));
 }
 
@@ -39,8 +39,8 @@ TEST(CscMatrix, StoredZerosOfSortedRowsAreDropped) {
     // Row 0: nothing but zeros; row 1: zeros around an entry; row 2: empty; row 3: no zero.
     const OwnedCsr<T> a{4, 4, {0, 2, 5, 5, 7}, {1, 3, 0, 2, 3, 0, 3}, {zero, -zero, zero, T(5), zero, T(6), T(7)}};
     const auto m = to_csc_transposed<std::int32_t>("test", a.view());
-    EXPECT_EQ(m.start, (Numbers{0, 0, 1, 1, 3}));
-    EXPECT_EQ(m.row, (Numbers{2, 0, 3}));
+    EXPECT_EQ(m.start, (Indices{0, 0, 1, 1, 3}));
+    EXPECT_EQ(m.row, (Indices{2, 0, 3}));
     EXPECT_EQ(m.value, (std::vector<T>{5, 6, 7}));
   };
   check(0.0);

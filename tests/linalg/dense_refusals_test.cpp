@@ -18,15 +18,15 @@
 namespace rlx::linalg::testing {
 namespace {
 
-using Numbers = std::vector<std::complex<double>>;
+using Complexes = std::vector<std::complex<double>>;
 constexpr double inf = INFINITY;
 
 struct Case {
   const char* name;
   std::function<Value(Value a, Value b)> build;
-  Numbers sound, x;  ///< And the solution for b = (3, 4).
+  Complexes sound, x;  ///< And the solution for b = (3, 4).
   struct Wrong {
-    Numbers a;
+    Complexes a;
     std::int64_t info;
   };
   std::vector<Wrong> wrong;
@@ -89,7 +89,7 @@ std::vector<Case> cases() {
            {{{1, 0, -inf, 1}, 2}}}};
 }
 
-HostTensor numbers(DType t, std::vector<std::int64_t> shape, const Numbers& v) {
+HostTensor numbers(DType t, std::vector<std::int64_t> shape, const Complexes& v) {
   HostTensor h(t, std::move(shape));
   for (std::size_t i = 0; i < v.size(); ++i) h.set_c128(static_cast<std::int64_t>(i), v[i]);
   return h;
@@ -121,23 +121,23 @@ void expect_refused(const runtime::Executable& program, const std::function<void
   }
 }
 
-void expect_solution(const HostValue& found, const Numbers& x, std::size_t first) {
+void expect_solution(const HostValue& found, const Complexes& x, std::size_t first) {
   for (std::size_t i = 0; i < x.size(); ++i)  // Of conditions below 20: thousands of roundings of f32.
     EXPECT_LE(std::abs(std::get<HostTensor>(found).get_c128(static_cast<std::int64_t>(first + i)) - x[i]), 1e-4) << i;
 }
 
 void check(const std::shared_ptr<runtime::Device>& device, Preference policy, DType t) {
-  const Numbers right{3, 4};
+  const Complexes right{3, 4};
   for (const Case& c : cases()) {
     SCOPED_TRACE(device->target().device + " " + c.name + " " + std::string(name(t)) +
                  (policy == Preference::force_common ? " common" : ""));
     const runtime::Executable one = compiled(device, policy, c, t, 0), many = compiled(device, policy, c, t, 3);
-    const auto run = [&](const Numbers& a) {
+    const auto run = [&](const Complexes& a) {
       return one.run(HostValues{numbers(t, {2, 2}, a), numbers(t, {2}, right)})[0];
     };
-    const auto batch = [&](const Numbers& second) {
-      Numbers a = c.sound, b = right;
-      for (const Numbers* m : {&second, &c.sound}) a.insert(a.end(), m->begin(), m->end());
+    const auto batch = [&](const Complexes& second) {
+      Complexes a = c.sound, b = right;
+      for (const Complexes* m : {&second, &c.sound}) a.insert(a.end(), m->begin(), m->end());
       for (int i = 0; i < 2; ++i) b.insert(b.end(), right.begin(), right.end());
       return many.run(HostValues{numbers(t, {3, 2, 2}, a), numbers(t, {3, 2}, b)})[0];
     };
