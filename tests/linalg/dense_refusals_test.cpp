@@ -89,7 +89,7 @@ std::vector<Case> cases() {
            {{{1, 0, -inf, 1}, 2}}}};
 }
 
-HostTensor numbers(DType t, std::vector<std::int64_t> shape, const Complexes& v) {
+HostTensor host_numbers(DType t, std::vector<std::int64_t> shape, const Complexes& v) {
   HostTensor h(t, std::move(shape));
   for (std::size_t i = 0; i < v.size(); ++i) h.set_c128(static_cast<std::int64_t>(i), v[i]);
   return h;
@@ -133,13 +133,13 @@ void check(const std::shared_ptr<runtime::Device>& device, Preference policy, DT
                  (policy == Preference::force_common ? " common" : ""));
     const runtime::Executable one = compiled(device, policy, c, t, 0), many = compiled(device, policy, c, t, 3);
     const auto run = [&](const Complexes& a) {
-      return one.run(HostValues{numbers(t, {2, 2}, a), numbers(t, {2}, right)})[0];
+      return one.run(HostValues{host_numbers(t, {2, 2}, a), host_numbers(t, {2}, right)})[0];
     };
     const auto batch = [&](const Complexes& second) {
       Complexes a = c.sound, b = right;
       for (const Complexes* m : {&second, &c.sound}) a.insert(a.end(), m->begin(), m->end());
       for (int i = 0; i < 2; ++i) b.insert(b.end(), right.begin(), right.end());
-      return many.run(HostValues{numbers(t, {3, 2, 2}, a), numbers(t, {3, 2}, b)})[0];
+      return many.run(HostValues{host_numbers(t, {3, 2, 2}, a), host_numbers(t, {3, 2}, b)})[0];
     };
     expect_solution(run(c.sound), c.x, 0);
     expect_solution(batch(c.sound), c.x, 2);
@@ -149,7 +149,7 @@ void check(const std::shared_ptr<runtime::Device>& device, Preference policy, DT
       expect_refused(many, [&] { batch(w.a); }, w.info);
     }
     expect_solution(run(c.sound), c.x, 0);  // A refusal is not the next call's.
-    const HostValue x = one.run(HostValues{numbers(t, {2, 2}, c.sound), numbers(t, {2}, {NAN, NAN})})[0];
+    const HostValue x = one.run(HostValues{host_numbers(t, {2, 2}, c.sound), host_numbers(t, {2}, {NAN, NAN})})[0];
     EXPECT_TRUE(std::isnan(std::get<HostTensor>(x).get_f64(0)));
   }
 }
