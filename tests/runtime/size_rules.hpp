@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 
 namespace rlx::sizes {
@@ -19,7 +20,8 @@ struct SizeCase {
   std::function<Results(const Kept&)> expected;
   std::size_t least = 0;  ///< Elements that the case needs.
 };
-inline void PrintTo(const SizeCase* c, std::ostream* to) { *to << c->name; }
+using SharedCase = std::shared_ptr<const SizeCase>;
+inline void PrintTo(const SharedCase& c, std::ostream* to) { *to << c->name; }
 
 inline Doubles flat(const std::vector<Doubles>& rows) {
   Doubles out;
@@ -34,16 +36,14 @@ inline Value reals(Value like, const Doubles& v) { return ops::constant(*like.bu
 inline Dim length(Value v) { return v.shape()[0]; }
 
 /// One of the cases of a group of rules. The test is in sizes_rules_test.cpp.
-class SizeRules : public ::testing::TestWithParam<const SizeCase*> {};
+class SizeRules : public ::testing::TestWithParam<SharedCase> {};
 
-/// Parameters of SizeRules: never destroyed.
-inline std::vector<const SizeCase*> size_params(std::vector<SizeCase> cases) {
-  const auto& kept = *new std::vector<SizeCase>(std::move(cases));
-  std::vector<const SizeCase*> all;
-  for (const SizeCase& c : kept) all.push_back(&c);
+inline std::vector<SharedCase> size_params(std::vector<SizeCase> cases) {
+  std::vector<SharedCase> all;
+  for (SizeCase& c : cases) all.push_back(std::make_shared<const SizeCase>(std::move(c)));
   return all;
 }
-inline std::string size_name(const ::testing::TestParamInfo<const SizeCase*>& info) {
+inline std::string size_name(const ::testing::TestParamInfo<SharedCase>& info) {
   std::string name = info.param->name;
   std::replace(name.begin(), name.end(), ' ', '_');
   return name;
