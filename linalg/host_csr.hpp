@@ -5,6 +5,11 @@
 
 namespace rlx::linalg {
 
+template <class T>
+inline constexpr DType dtype_of = std::is_same_v<T, double> ? DType::f64 : DType::c128;
+template <class I>
+inline constexpr DType index_of = sizeof(I) == 4 ? DType::i32 : DType::i64;
+
 template <class T, class Index>
 CsrView<T, Index> view_of(const HostSparse& a) {
   return {a.type.shape[0].constant(), a.type.shape[1].constant(), a.offsets.as<Index>(), a.indices.as<Index>(),

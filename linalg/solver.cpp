@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace rlx::linalg {
 
@@ -26,18 +25,6 @@ constexpr double poor_backward_error = 1e-10;
 // What is measured may be this far above what conjugate gradients were asked for: their recurrence drifts from the
 // residual, and maximum norms are compared with its 2-norms, which for vectors of 1e6 makes a factor of 1000.
 constexpr double far_from_tolerance = 1e4;
-
-template <class T>
-constexpr DType dtype_of = std::is_same_v<T, double> ? DType::f64 : DType::c128;
-template <class I>
-constexpr DType index_of = sizeof(I) == 4 ? DType::i32 : DType::i64;
-
-template <class T>
-HostTensor copied(DType t, std::span<const T> from) {
-  const auto to = std::make_shared_for_overwrite<T[]>(from.size());
-  std::copy(from.begin(), from.end(), to.get());
-  return HostTensor::view(t, {static_cast<std::int64_t>(from.size())}, to.get(), to);
-}
 
 template <class T>
 HostTensor viewed(std::span<const T> from, std::vector<std::int64_t> shape) {
@@ -73,36 +60,6 @@ void check_options(const SolverOptions& o) {
 }
 
 }  // namespace
-
-template <class T, class Index>
-  requires Solvable<T, Index>
-HostSparse to_host(const CsrView<T, Index>& a) {
-  check_csr("solver", a);
-  const auto at = [](auto i) { return static_cast<std::size_t>(i); };
-  SparseType type{
-      SparseFormat::csr, dtype_of<T>, index_of<Index>, {a.rows, a.cols}, static_cast<std::int64_t>(a.columns.size())};
-  if (lines_ascend(a.row_offsets, a.columns))
-    return {type, copied(type.index, a.row_offsets), copied(type.index, a.columns), copied(type.dtype, a.values)};
-  std::vector<Index> offsets{0}, columns, order;
-  std::vector<T> values;
-  for (std::int64_t r = 0; r < a.rows; ++r) {
-    order.resize(at(a.row_offsets[at(r + 1)] - a.row_offsets[at(r)]));
-    std::iota(order.begin(), order.end(), a.row_offsets[at(r)]);
-    std::stable_sort(order.begin(), order.end(), [&](Index i, Index j) { return a.columns[at(i)] < a.columns[at(j)]; });
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      const auto k = at(order[i]);
-      if (i > 0 && columns.back() == a.columns[k]) values.back() += a.values[k];
-      else columns.push_back(a.columns[k]), values.push_back(a.values[k]);
-    }
-    offsets.push_back(static_cast<Index>(columns.size()));
-  }
-  type.entries = static_cast<std::int64_t>(columns.size());
-  return {type, copied<Index>(type.index, offsets), copied<Index>(type.index, columns), copied<T>(type.dtype, values)};
-}
-template RLX_API HostSparse to_host(const CsrView<double, std::int32_t>&);
-template RLX_API HostSparse to_host(const CsrView<double, std::int64_t>&);
-template RLX_API HostSparse to_host(const CsrView<std::complex<double>, std::int32_t>&);
-template RLX_API HostSparse to_host(const CsrView<std::complex<double>, std::int64_t>&);
 
 /// Why no record of the device takes a sparse Cholesky; empty where that is not what the program lacks.
 static std::string lacks_cholesky(const DispatchReport& report) {
