@@ -102,8 +102,8 @@ Handles build(const Handles& operands, const std::function<Values(Builder&, Valu
     return frame->handles(told_as(caller, {}, [&] { return emit(b, frame->lift(operands)); }));
   }
   // Operands are inputs even where they are numbers: one program serves x * dt for every dt.
-  // Its nodes have no location: the program serves other calls too.
-  Graph g("eager");
+  // It is called as the function; its nodes have no location, since the program serves other calls too.
+  Graph g(caller.function.empty() ? "eager" : std::string(caller.function));
   told_as(caller, at, [&] {
     detail::host_values(operands);
     const detail::CatalogLock lock(detail::catalog_mutex());
@@ -113,7 +113,12 @@ Handles build(const Handles& operands, const std::function<Values(Builder&, Valu
     const Values out = emit(b, in);
     for (std::size_t i = 0; i < out.size(); ++i) b.output(out[i], "y" + std::to_string(i));
   });
-  return detail::apply_graph(g, operands);
+  try {
+    return detail::apply_graph(g, operands);
+  } catch (const ArgumentError& e) {  // Of an index, say, which names the program and a node.
+    if (at.file.empty()) throw;
+    throw ArgumentError(e.what() + (" (" + at.to_string() + ")"));
+  }
 }
 
 Handles call(std::string_view op, const Handles& operands, AnyAttrs attrs, Here here) {

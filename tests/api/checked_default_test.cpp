@@ -13,6 +13,7 @@
 
 #include <cstdlib>
 #include <optional>
+#include <source_location>
 #include <string>
 
 namespace rlx {
@@ -101,6 +102,22 @@ TEST(CheckedDefault, TheEnvironmentDecides) {
   }
   const CheckedVariable empty("");
   EXPECT_EQ(options_from_environment().checked, places::debug_build());
+}
+
+// What is computed at once has no graph that a user knows: the function and the line that called it stand for that.
+TEST(CheckedDefault, AnIndexIsToldAsOfTheFunctionThatWasCalled) {
+  const CheckedVariable set("1");
+  const Tensor five = zeros({5});
+  const std::source_location here = std::source_location::current();
+  try {
+    (void)take(five, Tensor::from(std::vector<std::int32_t>{0, 9}), 0);
+    ADD_FAILURE() << "accepted";
+  } catch (const ArgumentError& e) {
+    EXPECT_EQ(
+        std::string(e.what()),
+        "gather index 9 is out of range in program \"take\": expected 0 to 4 by the operand indices of %2 gather (" +
+            std::string(here.file_name()) + ":" + std::to_string(here.line() + 2) + ")");
+  }
 }
 
 }  // namespace
