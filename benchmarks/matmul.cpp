@@ -170,26 +170,26 @@ void measure_microkernel(DType t, int level, double goal, const Setting& s) {
       {bench::median(sliced_peak)}, {bench::median(rate)}, "GFLOP/s", no_goal, s.threads);
 }
 
-/// On one thread: a product of this size can be no faster than its packing and the microkernel's work one after the
-/// other, which is how they are done. Beside the peak, and the product beside that.
+/// A product of this size can be no faster than its packing and the microkernel's work one after the other, which is
+/// how they are done, each shared by the threads. Beside the peak, and the product beside that.
 void measure_parts(DType t, std::int64_t n, const Setting& s) {
-  Square p(t, t, n, 1, s.machine);
-  const bench::MicrokernelAlone kernel(t, 2, s.machine, 1);
-  const bench::PackingAlone packing(t, n, s.machine);
+  Square p(t, t, n, s.threads, s.machine);
+  const bench::MicrokernelAlone kernel(t, 2, s.machine, s.threads);
+  const bench::PackingAlone packing(t, n, s.machine, s.threads);
   const bench::FmaPeak peak(t == DType::f64, s.machine);
-  const double about = std::min(p.flops(), 2e9);
+  const double about = std::min(p.flops(), 2e9) / s.threads;
   std::vector<double> whole, parts, rate;
   for (int i = 0; i < s.rounds; ++i) {
-    rate.push_back(peak.rate(about, 1));
+    rate.push_back(peak.rate(about, s.threads));
     whole.push_back(p.rate([&] { p.ours(); }));
     const double kernel_rate = kernel.rate(about);
     packing.seconds();
     parts.push_back(p.flops() / (p.flops() / kernel_rate + packing.seconds() * 1e9));
   }
-  const std::string bound = "matmul_" + std::string(name(t)) + "_bound_threads1_packing_" + std::to_string(n) +
-                            "_and_then_the_microkernel_in_l2";
-  row(bound + "_vs_peak", parts, rate, "GFLOP/s", no_goal, 1);
-  row(label(t, t, n, 1) + "_vs_its_packing_and_microkernel", whole, parts, "GFLOP/s", no_goal, 1);
+  const std::string bound = "matmul_" + std::string(name(t)) + "_bound_threads" + std::to_string(s.threads) +
+                            "_packing_" + std::to_string(n) + "_and_then_the_microkernel_in_l2";
+  row(bound + "_vs_peak", parts, rate, "GFLOP/s", no_goal, s.threads);
+  row(label(t, t, n, s.threads) + "_vs_its_packing_and_microkernel", whole, parts, "GFLOP/s", no_goal, s.threads);
 }
 
 }  // namespace
@@ -230,7 +230,7 @@ int main(int argc, char** argv) {
       for (const DType t : {DType::f32, DType::f64})
         add(std::string(rlx::name(t)), [=] {
           measure(t, n, n > 1024 ? 0.9 : 0.85, s);
-          if (threads == 1) measure_parts(t, n, s);
+          measure_parts(t, n, s);
         });
       add("bf16_f32", [=] { measure_narrow(DType::bf16, DType::f32, n, bf16_goal, s); });
       if (n > 1024) continue;

@@ -91,45 +91,54 @@ class MicrokernelAlone {
 };
 
 /// Both operands of a square product copied into the order of the microkernel, as often and in the pieces that the
-/// product does, on one thread.
+/// product does, each thread an equal share of them.
 class PackingAlone {
  public:
-  PackingAlone(DType t, std::int64_t n, const emit_llvm::Machine& machine)
+  PackingAlone(DType t, std::int64_t n, const emit_llvm::Machine& machine, int threads)
       : kernel_(cpu::microkernel(cpu::packed_kind(t, machine), machine)),
-        blocking_(cpu::blocking(kernel_, t, t, n, n, n, 1, false)),
+        blocking_(cpu::blocking(kernel_, t, t, n, n, n, threads, false)),
         type_(t),
         n_(n),
+        threads_(threads),
         rows_(steps(n, n)),
         columns_(steps(n, 1)),
         row_runs_(cpu::runs(rows_)),
         column_runs_(cpu::runs(columns_)),
         a_(byte_size(t, n * n)),
         b_(byte_size(t, n * n)),
-        panels_(blocking_.panels_bytes),
-        block_(std::max(blocking_.block_bytes, cpu::strip_bytes(kernel_, blocking_.k))) {
+        panels_(blocking_.panels_bytes) {
+    for (int i = 0; i < threads; ++i)
+      blocks_.push_back(
+          std::make_unique<Memory>(std::max(blocking_.block_bytes, cpu::strip_bytes(kernel_, blocking_.k))));
     std::memset(a_.at, 0x3c, static_cast<std::size_t>(byte_size(t, n * n)));
     std::memset(b_.at, 0x3c, static_cast<std::size_t>(byte_size(t, n * n)));
   }
   double seconds() const {
-    return bench::seconds(1, [&] { pack(); });
+    return bench::seconds(threads_, [&] {
+      cpu::parallel_for(
+          threads_, 1, threads_,
+          [](void* c, std::int64_t worker, std::int64_t) { static_cast<const PackingAlone*>(c)->pack(worker); },
+          const_cast<PackingAlone*>(this));
+    });
   }
 
  private:
-  void pack() const {
+  void pack(std::int64_t worker) const {
     const std::int64_t at_once = 8 * kernel_.nr;
+    std::byte* const block = static_cast<std::byte*>(blocks_[static_cast<std::size_t>(worker)]->at);
     for (std::int64_t n0 = 0; n0 < n_; n0 += blocking_.n)
       for (std::int64_t k0 = 0; k0 < n_; k0 += blocking_.k) {
         const std::int64_t k = std::min(blocking_.k, n_ - k0), columns = std::min(blocking_.n, n_ - n0),
                            panel = cpu::panel_bytes(kernel_, k, kernel_.nr), strip = cpu::strip_bytes(kernel_, k),
                            strips = std::max<std::int64_t>(1, blocking_.rows / kernel_.mr);
-        for (std::int64_t j = 0; j < columns; j += at_once)
+        for (std::int64_t j = worker * at_once; j < columns; j += threads_ * at_once)
           cpu::pack_panels(kernel_,
                            source(b_, columns_, n0 + j, std::min(at_once, columns - j), rows_, row_runs_, k0, k),
                            static_cast<std::byte*>(panels_.at) + j / kernel_.nr * panel);
-        for (std::int64_t i = 0; i < n_; i += kernel_.mr)
+        for (std::int64_t i = worker * kernel_.mr; i < n_; i += threads_ * kernel_.mr)
           cpu::pack_strip(
               kernel_, source(a_, rows_, i, std::min<std::int64_t>(kernel_.mr, n_ - i), columns_, column_runs_, k0, k),
-              static_cast<std::byte*>(block_.at) + i / kernel_.mr % strips * strip);
+              block + i / kernel_.mr % strips * strip);
       }
   }
   cpu::PackSource source(const Memory& m, const std::vector<std::int64_t>& lanes, std::int64_t first,
@@ -143,8 +152,10 @@ class PackingAlone {
   cpu::Blocking blocking_;
   DType type_;
   std::int64_t n_;
+  int threads_;
   std::vector<std::int64_t> rows_, columns_, row_runs_, column_runs_;
-  Memory a_, b_, panels_, block_;
+  Memory a_, b_, panels_;
+  std::vector<std::unique_ptr<Memory>> blocks_;  ///< One a thread.
 };
 
 }  // namespace rlx::bench
