@@ -75,16 +75,11 @@ class Addresses {
   std::vector<void*> many_;
 };
 
-/// The code of a program's kernels: that of all programs which differ only in what launches hand over.
-struct Code {
-  std::unique_ptr<LoadedCode> loaded;
-  std::int64_t bytes = 0;
-};
-
 class CpuModule final : public runtime::Module {
  public:
-  /// `code` of these kernels; absent where there are none.
-  CpuModule(std::vector<emit_llvm::KernelInfo> kernels, std::shared_ptr<const Code> code, int threads)
+  /// `code` of these kernels, shared by all programs which differ only in what launches hand over; absent where there
+  /// are none.
+  CpuModule(std::vector<emit_llvm::KernelInfo> kernels, std::shared_ptr<const LoadedCode> code, int threads)
       : kernels_(std::move(kernels)), code_(std::move(code)), threads_(threads) {}
 
   void launch(std::size_t index, std::span<const KernelBuffer> buffers, runtime::CheckRecord* checks) const override {
@@ -121,7 +116,6 @@ class CpuModule final : public runtime::Module {
     run(index, Addresses(buffers, base), row * units + (begin - first) / piece,
         row * units + (end - first + piece - 1) / piece);
   }
-  std::int64_t code_bytes() const override { return code_ ? code_->bytes : 0; }
   const void* code() const override { return code_.get(); }
 
  private:
@@ -136,11 +130,11 @@ class CpuModule final : public runtime::Module {
     function(index)(addresses.data(), begin, end, &check, kernels_.at(index).sizes.data());
   }
   emit_llvm::KernelFunction function(std::size_t index) const {
-    return reinterpret_cast<emit_llvm::KernelFunction>(code_->loaded->function(index));
+    return reinterpret_cast<emit_llvm::KernelFunction>(code_->function(index));
   }
 
   std::vector<emit_llvm::KernelInfo> kernels_;
-  std::shared_ptr<const Code> code_;
+  std::shared_ptr<const LoadedCode> code_;
   int threads_;
 };
 
@@ -192,7 +186,7 @@ class HostDevice final : public CpuDevice {
     std::vector<emit_llvm::KernelInfo> kernels = emit_llvm::kernel_infos(plan);
     if (kernels.empty()) return std::make_unique<CpuModule>(std::move(kernels), nullptr, threads_);
     const std::string key = "cpu " + stamp_ + " " + machine_.description() + "\n" + emit_llvm::kernel_text(plan);
-    std::shared_ptr<const Code> code = codes_.get(key, [&] {
+    std::shared_ptr<const LoadedCode> code = codes_.get(key, [&] {
       std::vector<std::string> names;
       for (const emit_llvm::KernelInfo& k : kernels) names.push_back(k.name);
       return made(key, plan, names);
@@ -205,20 +199,18 @@ class HostDevice final : public CpuDevice {
 
  private:
   // From the disk, or by the compiler.
-  Code made(const std::string& key, const emit_llvm::ProgramPlan& plan, std::span<const std::string> names) {
-    const auto loaded = [&](std::span<const std::byte> object) {
-      return Code{load(object, names), static_cast<std::int64_t>(object.size())};
-    };
+  std::unique_ptr<LoadedCode> made(const std::string& key, const emit_llvm::ProgramPlan& plan,
+                                   std::span<const std::string> names) {
     if (const auto known = cache_.get(key)) {
       try {
-        return loaded(*known);
+        return load(*known, names);
       } catch (const DeviceError&) {
         // whole, but not what the linker takes: made again below
       }
     }
     const std::vector<std::byte> object = emit_llvm::emit_object(plan);
     cache_.put(key, object);
-    return loaded(object);
+    return load(object, names);
   }
 
   static emit_llvm::Isa isa_from_environment() {
@@ -233,7 +225,7 @@ class HostDevice final : public CpuDevice {
   int threads_;
   std::string stamp_;
   Target target_;
-  runtime::InUse<Code> codes_;  // By key.
+  runtime::InUse<LoadedCode> codes_;  // By key.
 };
 
 runtime::Availability availability() {

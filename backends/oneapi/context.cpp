@@ -123,7 +123,7 @@ static OwnedProgram built(const Context& context, const std::string& text) {
 }
 
 std::shared_ptr<const OwnedProgram> Context::code_of(const std::string& source) {
-  return codes.get(source, [&] { return built(*this, source); });
+  return codes.get(source, [&] { return std::make_shared<const OwnedProgram>(built(*this, source)); });
 }
 
 }  // namespace rlx::oneapi

@@ -4,6 +4,8 @@
 
 #include <rlx/runtime/executable.hpp>
 
+#include <set>
+
 namespace rlx::runtime {
 
 class CompiledGraph {
@@ -15,8 +17,8 @@ class CompiledGraph {
   virtual const Graph& lir() const = 0;
   virtual std::int64_t bytes_per_call() const = 0;
   virtual ExecutableStatistics statistics() const = 0;
-  /// As Module::code of its program, where it is one.
-  virtual const void* code() const { return nullptr; }
+  /// Adds Module::code of each of its programs, as far as it is known.
+  virtual void add_codes(std::set<const void*>& codes) const = 0;
   /// Gives back memory that is kept between calls.
   virtual void trim() = 0;
 };

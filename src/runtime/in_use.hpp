@@ -7,22 +7,22 @@
 
 namespace rlx::runtime {
 
-/// Any thread. Of compiled code: what one program runs serves the next one whose kernels have its text. Two that want
-/// what is not there at the same time make it twice, and one of the two is kept.
-template <class T>
+/// Any thread. What one program has made (compiled code, a constant on its device) serves the next one that wants the
+/// same. Two that want what is not there at the same time make it twice, and one of the two is kept.
+template <class T, class Key = std::string>
 class InUse {
  public:
   using Pointer = std::shared_ptr<const T>;
 
-  /// What is held under `key`, else what `make()` gives.
+  /// What is held under `key`, else what `make()` gives, a Pointer.
   template <class Make>
-  Pointer get(const std::string& key, const Make& make) {
+  Pointer get(const Key& key, const Make& make) {
     {
       const std::lock_guard lock(mutex_);
       if (const auto it = held_.find(key); it != held_.end())
         if (Pointer there = it->second.lock()) return there;
     }
-    Pointer made = std::make_shared<const T>(make());
+    Pointer made = make();
     const std::lock_guard lock(mutex_);
     std::erase_if(held_, [](const auto& h) { return h.second.expired(); });
     // Of another thread that made it meanwhile, whoever holds that may let go at any time.
@@ -34,7 +34,7 @@ class InUse {
 
  private:
   std::mutex mutex_;
-  std::map<std::string, std::weak_ptr<const T>> held_;
+  std::map<Key, std::weak_ptr<const T>> held_;
 };
 
 }  // namespace rlx::runtime

@@ -44,15 +44,18 @@ class KeptPrograms {
     ExecutableStatistics s;
     programs_.view([&](const auto& programs) {
       s = gone_;
-      std::set<const void*> codes;
-      for (const auto& p : programs) {
-        add(s, p->statistics());
-        if (p->code()) codes.insert(p->code());
-      }
+      for (const auto& p : programs) add(s, p->statistics());
       s.programs = static_cast<std::int64_t>(programs.size());
-      s.codes = static_cast<std::int64_t>(codes.size());
     });
+    std::set<const void*> codes;
+    add_codes(codes);
+    s.codes = static_cast<std::int64_t>(codes.size());
     return s;
+  }
+  void add_codes(std::set<const void*>& codes) const {
+    programs_.view([&](const auto& programs) {
+      for (const auto& p : programs) p->add_codes(codes);
+    });
   }
 
  private:

@@ -2,6 +2,7 @@
 #pragma once
 #include "runtime/arguments.hpp"
 #include "runtime/block.hpp"
+#include "runtime/constants.hpp"
 #include "runtime/steps.hpp"
 #include "runtime/trace.hpp"
 
@@ -37,7 +38,7 @@ struct LoadedProgram {
   std::int64_t workspace_bytes = 0;  ///< Of the call that takes most; it follows the arena.
   Meter meter{};
   std::atomic<std::int64_t> in_place_bytes{0}, copied_bytes{0};  ///< As in ExecutableStatistics.
-  std::vector<Block> constants{};
+  std::vector<std::shared_ptr<const Constant>> constants{};      ///< By Place::index; in the meter of each program.
 
   const Place& place(int i) const { return steps.places[static_cast<std::size_t>(i)]; }
   std::int64_t arena_and_workspace() const { return steps.arena_bytes + workspace_bytes; }

@@ -16,6 +16,7 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace rlx::runtime {
@@ -89,8 +90,8 @@ class OneProgram final : public CompiledGraph {
     p_.name = std::make_shared<const std::string>(hir.name);
     p_.trace = Trace::of_process();
     for (const HostTensor& t : p_.steps.constants) {
-      p_.constants.emplace_back(*p_.device, p_.meter, t.bytes());
-      p_.device->upload(p_.constants.back().allocation(), 0, t.data(), t.bytes());
+      p_.constants.push_back(constant_on(p_.device, t));
+      p_.meter.add(t.bytes());
     }
     for (const Call& c : p_.steps.calls) p_.workspace_bytes = std::max(p_.workspace_bytes, c.workspace_bytes);
     // Arena and workspace are one allocation.
@@ -129,9 +130,12 @@ class OneProgram final : public CompiledGraph {
   ExecutableStatistics statistics() const override {
     return {calls_, p_.meter.peak(), p_.in_place_bytes, p_.copied_bytes, 1, code() ? 1 : 0};
   }
-  const void* code() const override { return p_.module ? p_.module->code() : nullptr; }
+  void add_codes(std::set<const void*>& codes) const override {
+    if (code()) codes.insert(code());
+  }
 
  private:
+  const void* code() const { return p_.module ? p_.module->code() : nullptr; }
   HostValues interpret(std::span<const HostValue> arguments) const {
     int row = -1;  // Of the check that runs, whose refusal is a NumericalError.
     const NodeWatch before = [&](const Node& n, auto operands, auto results) {

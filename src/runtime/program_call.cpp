@@ -127,7 +127,7 @@ KernelBuffer ProgramCall::bind(const Place& p) const {
     case Place::Kind::arena:
       return {&arena_.allocation(), p.offset};
     case Place::Kind::constant:
-      return {&p_.constants[p.index].allocation(), p.offset};
+      return {&p_.constants[p.index]->allocation(), p.offset};
     case Place::Kind::output:
       return {&output_allocations_[p.index], p.offset};
     case Place::Kind::none:

@@ -2,6 +2,7 @@
 
 #include "compile/open_rows.hpp"
 #include "runtime/kept_programs.hpp"
+#include "runtime/trial_values.hpp"
 
 #include <rlx/ir/op.hpp>
 
@@ -9,7 +10,6 @@
 #include <atomic>
 #include <iterator>
 #include <set>
-#include <shared_mutex>
 #include <utility>
 
 namespace rlx::runtime {
@@ -136,11 +136,17 @@ class SplitProgram final : public CompiledGraph {
     const ExecutableStatistics tails = tails_.statistics();
     s.calls = calls_;
     s.programs += tails.programs;
-    s.codes += tails.codes;
+    std::set<const void*> codes;
+    add_codes(codes);
+    s.codes = static_cast<std::int64_t>(codes.size());
     s.peak_bytes += tails.peak_bytes;
     s.in_place_bytes += tails.in_place_bytes;
     s.copied_bytes += tails.copied_bytes;
     return s;
+  }
+  void add_codes(std::set<const void*>& codes) const override {
+    head_->add_codes(codes);
+    tails_.add_codes(codes);
   }
   void trim() override {
     head_->trim();
@@ -211,20 +217,13 @@ class SplitProgram final : public CompiledGraph {
 
   /// What the tail becomes, before any count is known; nothing is generated for it.
   DispatchReport planned() const {
-    for (const std::int64_t size : planned_sizes) {
+    return planned_for_one_of(planned_sizes, [&](std::int64_t size) {
       const Graph tail = sized(size);
-      try {
-        if (compile::has_size_point(tail, device_->target(), options_))
-          return SplitProgram(device_, tail, catalog_, of_tail_, names_of(point_->tail_rows)).report();
-        return compile_program(tail, catalog_.operators, device_->target(), records_of(*device_, catalog_), of_tail_)
-            .report;
-      } catch (const VerifyError&) {
-        if (size == std::end(planned_sizes)[-1]) throw;
-      } catch (const MemoryError&) {
-        if (size == std::end(planned_sizes)[-1]) throw;
-      }
-    }
-    throw InternalError("no size was planned");
+      if (compile::has_size_point(tail, device_->target(), options_))
+        return SplitProgram(device_, tail, catalog_, of_tail_, names_of(point_->tail_rows)).report();
+      return compile_program(tail, catalog_.operators, device_->target(), records_of(*device_, catalog_), of_tail_)
+          .report;
+    });
   }
 
   Graph sized(std::int64_t size) const {
@@ -235,8 +234,7 @@ class SplitProgram final : public CompiledGraph {
   std::shared_ptr<CompiledGraph> tail_for(std::int64_t count) {
     const std::int64_t size = compile::reads_exactly(options_) ? count : compile::rounded_capacity(count);
     return tails_.get({{point_->symbol, size}}, [&]() -> std::shared_ptr<CompiledGraph> {
-      std::shared_lock<std::shared_mutex> operators_stay;
-      if (catalog_.guard) operators_stay = std::shared_lock(*catalog_.guard);
+      const auto operators_stay = catalog_.stay();
       return compiled_graph(device_, sized(size), catalog_, of_tail_, names_of(point_->tail_rows));
     });
   }

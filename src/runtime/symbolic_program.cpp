@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <set>
-#include <shared_mutex>
 #include <utility>
 
 namespace rlx::runtime {
@@ -40,8 +38,7 @@ class SymbolicProgram final : public CompiledGraph {
   HostValues run(Arguments arguments, HostValues reuse) override {
     const Bindings values = inputs_.check(arguments.values());
     const std::shared_ptr<CompiledGraph> program = programs_.get(values, [&] {
-      std::shared_lock<std::shared_mutex> operators_stay;
-      if (catalog_.guard) operators_stay = std::shared_lock(*catalog_.guard);
+      const auto operators_stay = catalog_.stay();
       return made(values);
     });
     return program->run(arguments, std::move(reuse));
@@ -50,19 +47,16 @@ class SymbolicProgram final : public CompiledGraph {
   const Graph& lir() const override { return planned_->lir(); }
   std::int64_t bytes_per_call() const override { return latest()->bytes_per_call(); }
   ExecutableStatistics statistics() const override { return programs_.statistics(); }
+  void add_codes(std::set<const void*>& codes) const override { programs_.add_codes(codes); }
   void trim() override { programs_.trim(); }
 
  private:
-  /// As many values are kept as jit keeps signatures.
-  static constexpr std::size_t kept_values = 256;
   /// What symbols are for the report, inside of their bounds; the next are tried where a constraint needs more.
   static constexpr std::int64_t planned_values[] = {1 << 10, 64, 1 << 16, 1 << 20, 1};
 
-  static bool is_last(const std::int64_t& planned) { return &planned == std::end(planned_values) - 1; }
-
   void plan() {
     const std::vector<Predicate> guards = guards_of(hir_);
-    for (const std::int64_t& value : planned_values) {
+    planned_for_one_of(planned_values, [&](std::int64_t value) {
       Bindings values;
       for (const std::string& s : given_symbols(hir_)) {
         const SymbolInfo& i = hir_.symbols.find(s)->second;
@@ -70,19 +64,10 @@ class SymbolicProgram final : public CompiledGraph {
         values[s] = below >= i.lower ? below : below + i.divisor;
       }
       values = satisfying(std::move(values), guards, hir_.symbols);
-      try {
-        planned_ = programs_.get(values, [&] { return made(values); });
-        report_ = planned_->report();
-        report_.planned_for = values;
-        return;
-      } catch (const VerifyError&) {  // Sizes that do not fit each other,
-        if (is_last(value)) throw;
-      } catch (const ArgumentError&) {  // overflow,
-        if (is_last(value)) throw;
-      } catch (const MemoryError&) {  // or fill memory: other values may not.
-        if (is_last(value)) throw;
-      }
-    }
+      planned_ = programs_.get(values, [&] { return made(values); });
+      report_ = planned_->report();
+      report_.planned_for = values;
+    });
   }
 
   std::shared_ptr<CompiledGraph> made(const Bindings& values) const {
@@ -99,7 +84,7 @@ class SymbolicProgram final : public CompiledGraph {
   const CompileOptions options_;
   const RowNames names_;
   const Inputs inputs_;
-  KeptPrograms programs_{kept_values};
+  KeptPrograms programs_{kept_programs};
   std::shared_ptr<const CompiledGraph> planned_;  // Kept besides: its code is there for whatever comes first.
   DispatchReport report_;
 };

@@ -14,6 +14,7 @@ struct Program final : CompiledGraph {
   const Graph& lir() const override { return graph_; }
   std::int64_t bytes_per_call() const override { return 0; }
   ExecutableStatistics statistics() const override { return {1, peak, 10, 1}; }
+  void add_codes(std::set<const void*>& codes) const override { codes.insert(this); }
   void trim() override { ++trimmed; }
 
   explicit Program(std::int64_t p) : peak(p) {}
@@ -51,6 +52,7 @@ TEST(KeptPrograms, TheOneNotUsedForLongestGoes) {
   EXPECT_EQ(s.in_place_bytes, 10 * made);
   EXPECT_EQ(s.copied_bytes, made);
   EXPECT_EQ(s.peak_bytes, 29);
+  EXPECT_EQ(s.codes, 3);
 }
 
 TEST(KeptPrograms, OneHoldsItsMemory) {

@@ -18,7 +18,7 @@ struct JitOptions {
   bool exact_sizes = false, recognise = true;  ///< As in CompileOptions.
   /// Signatures whose programs are kept, at least 1: those called last. One that comes back after it went is traced and
   /// compiled again.
-  std::size_t kept_signatures = 256;
+  std::size_t kept_signatures = runtime::kept_programs;
 };
 
 inline std::ostream& operator<<(std::ostream& out, const DispatchReport& r) { return out << r.to_table(); }

@@ -59,8 +59,6 @@ class Module {
   virtual std::unique_ptr<CheckRecord> check_record() const { return nullptr; }
   /// The same for modules that run the same code, each at the sizes of its own program; null where unknown.
   virtual const void* code() const { return nullptr; }
-  /// Bytes of code, for reports; 0 where unknown.
-  virtual std::int64_t code_bytes() const { return 0; }
   /// Runs rows [begin, end) of a kernel under mdrange on the calling thread, a row being a position of all its
   /// dimensions but the last. For devices whose records state an epilogue.
   virtual void launch_rows(std::size_t index, std::span<const KernelBuffer> buffers, std::int64_t begin,

@@ -4,6 +4,7 @@
 #include <rlx/ir/registry.hpp>
 
 #include <map>
+#include <mutex>
 #include <shared_mutex>
 #include <span>
 #include <string>
@@ -20,6 +21,11 @@ struct Catalog {
   /// Where families may be added while programs run: whoever adds holds it alone, and programs that compile a part of
   /// theirs in a call hold it shared meanwhile.
   std::shared_mutex* guard = nullptr;
+
+  /// Held while a call compiles: no family is added meanwhile.
+  std::shared_lock<std::shared_mutex> stay() const {
+    return guard ? std::shared_lock(*guard) : std::shared_lock<std::shared_mutex>();
+  }
 
   void add_records(std::string_view device, std::span<const KernelRecord> list) {
     auto& to = records[std::string(device)];

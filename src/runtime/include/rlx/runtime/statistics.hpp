@@ -1,8 +1,13 @@
 // What the calls of an executable came to.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 namespace rlx::runtime {
+
+/// Programs that are kept of what has many: one a set of values of a graph's symbols, one a signature of a compiled
+/// function.
+inline constexpr std::size_t kept_programs = 256;
 
 struct ExecutableStatistics {
   std::int64_t calls = 0;
