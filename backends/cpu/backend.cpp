@@ -154,6 +154,7 @@ class HostDevice final : public CpuDevice {
         cache_(o.cache ? *o.cache : runtime::DiskCache::options_from_environment()),
         threads_(o.threads),
         stamp_(build_stamp()) {
+    if (o.slow_gathers) machine_.slow_gathers = *o.slow_gathers;
     if (!threads_) default_threads();  // a wrong RLX_THREADS is refused here and not in a launch
     target_.device = "cpu";
     target_.description = machine_.description();

@@ -14,6 +14,7 @@ struct Options {
   std::optional<emit_llvm::Isa> isa{};                 ///< Absent: RLX_ISA, else the processor's highest.
   int threads = 0;                                     ///< 0: RLX_THREADS, else OpenMP's.
   std::optional<runtime::DiskCache::Options> cache{};  ///< Absent: from the environment.
+  std::optional<bool> slow_gathers{};                  ///< Absent: as the processor has them (emit_llvm::Machine).
 };
 
 class CpuDevice : public runtime::Device {

@@ -15,7 +15,7 @@ std::vector<std::int64_t> distances(const Program& p) {
   const NodeId kernel = lir::kernels(p.graph())[0];
   std::vector<std::int64_t> out;
   for (const auto& [access, prefetch] :
-       emit_llvm::prefetches(p.graph(), emit_llvm::plan_kernel(p.graph(), kernel, machine)))
+       emit_llvm::prefetches(p.graph(), emit_llvm::plan_kernel(p.graph(), kernel, machine), machine))
     out.push_back(prefetch.ahead);
   std::sort(out.begin(), out.end());
   return out;

@@ -27,10 +27,16 @@ struct Machine {
   Isa isa = Isa::generic;
   /// Loads and stores are checked by LLVM's address pass; whoever links the code provides the sanitizer's runtime.
   bool sanitize_address = false;
+  /// What was measured of the processor: whether a gather takes longer than loads of its lanes one by one, and how far
+  /// ahead lines are asked for, which is some hundred cycles of a loop and still in the nearest cache.
+  bool slow_gathers = false;
+  std::int64_t bytes_ahead = 2048;
   int vector_bits() const { return isa == Isa::avx512 ? 512 : isa == Isa::avx2 ? 256 : 0; }
   /// Everything that changes the code, for cache keys; the level comes last.
   std::string description() const {
-    return triple + " " + cpu + " " + features + (sanitize_address ? " asan " : " ") + std::string(name(isa));
+    return triple + " " + cpu + " " + features + (sanitize_address ? " asan" : "") +
+           (slow_gathers ? " slow gathers" : "") + " ahead " + std::to_string(bytes_ahead) + " " +
+           std::string(name(isa));
   }
 };
 

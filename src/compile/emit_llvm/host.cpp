@@ -39,6 +39,9 @@ Machine host_machine(Isa isa) {
   if (isa == Isa::avx512) {
     m.cpu = take(LLVMGetHostCPUName());
     m.features = take(LLVMGetHostCPUFeatures());
+    // AMD's gathers are microcode: eight doubles take some 20 cycles, in which little else begins. Its caches take
+    // lines from a memory that is fast but far.
+    if (m.cpu.starts_with("znver")) m.slow_gathers = true, m.bytes_ahead = 6144;
   }
 #ifdef RLX_ADDRESS_SANITIZER
   m.sanitize_address = true;

@@ -9,7 +9,7 @@
 namespace rlx::emit_llvm {
 
 Kernel::Kernel(Ir& ir, const Graph& g, const KernelPlan& plan, const Machine& machine)
-    : ir_(ir), g_(g), plan_(plan), machine_(machine), prefetches_(prefetches(g, plan)) {}
+    : ir_(ir), g_(g), plan_(plan), machine_(machine), prefetches_(prefetches(g, plan, machine)) {}
 
 V Kernel::wide(const Val& x) const {
   if (x.stride == 0 || lanes_ == 1) return ir_.splat(x.re, lanes_);
@@ -239,6 +239,7 @@ void Kernel::node(NodeId id, const Node& n) {
   std::vector<Val> in;
   for (ValueId v : n.operands) in.push_back(value(v));
   Val out;
+  if (machine_.slow_gathers && op == "min" && clamped_index(n, in, out)) return define(n.results[0], out);
   if (index_arithmetic(n, op, in, out)) return define(n.results[0], out);
   // A divisor that all lanes share stays a scalar.
   if (op == "div" && is_floating(in[0].dtype) && !is_scalar(in[0]) && is_scalar(in[1])) in[0] = widened(in[0]);
@@ -249,6 +250,20 @@ void Kernel::node(NodeId id, const Node& n) {
     out.factor_b = in[1].re;
   }
   define(n.results[0], out);
+}
+
+// An index that is in range takes one comparison, without which the two of the clamp are what a short segment waits
+// for.
+bool Kernel::clamped_index(const Node& n, std::span<const Val> in, Val& out) {
+  const NodeId raised = g_.value(n.operands[0]).node;
+  if (raised < 0 || g_.node(raised).op->name() != "max" || in[0].dtype != DType::i64 || !in[1].non_negative ||
+      !is_scalar(in[0]) || !is_scalar(in[1]) || constant_i64(g_, g_.node(raised).operands[1]) != 0)
+    return false;
+  const Val& x = value(g_.node(raised).operands[0]);
+  if (!is_scalar(x)) return false;
+  out = index(ir_.if_rarely(ult(in[1].re, x.re), x.re, [&] { return ir_.binary("llvm.smin", in[0].re, in[1].re); }));
+  out.non_negative = true;
+  return true;
 }
 
 bool Kernel::index_arithmetic(const Node& n, std::string_view op, std::span<const Val> in, Val& out) {

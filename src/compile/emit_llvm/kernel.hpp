@@ -6,6 +6,7 @@
 #include "compile/emit_llvm/plan.hpp"
 #include "compile/emit_llvm/prefetch.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <span>
 #include <unordered_map>
@@ -89,9 +90,18 @@ class Kernel {
   std::vector<Val> ragged_loop(V from, V to, std::int64_t step, std::vector<Val> carried, const LoopBody& body);
   void for_loop(NodeId id, const Node& n);
   void reduce(NodeId id, const Node& n);
+  std::vector<Val> term_after_term(const Node& n);
   std::vector<Val> vector_reduce(const Node& n, int lanes);
-  /// Whether a load of the region, outside of its own regions, takes an address for each lane.
-  bool gathers(RegionId r) const;
+  /// Of a segment whose entries are loaded one by one: a sum, or several where it is long.
+  std::vector<Val> segment_reduce(const Node& n);
+  /// Whether that is so: each entry has an address of its own, and gathers are slow.
+  bool by_entries(const Node& reduction) const;
+  /// Whether a load of the terms, outside of their own regions, takes an address for each lane.
+  bool gathers(const Node& reduction) const;
+  /// Of segments, what of the following ones is asked for.
+  std::int64_t elements_ahead() const { return std::max<std::int64_t>(512, machine_.bytes_ahead / 8); }
+  /// Asks for what lies ahead of the segment that begins at `from`, once for all of its terms.
+  void ask_ahead(RegionId terms, V from);
   std::vector<Val> combine(const Node& n, std::span<const Val> a, std::span<const Val> b);
   /// Scalar where the forms say so, else all lanes.
   Val carried_form(const Val& x, ValueId argument) const;
@@ -105,6 +115,8 @@ class Kernel {
 
   // --- linear i64 arithmetic; false if the operands are not of that kind.
   bool index_arithmetic(const Node& n, std::string_view op, std::span<const Val> in, Val& out);
+  /// min(max(x, 0), limit) as a branch that indices in range do not take; false if the node is no such clamp.
+  bool clamped_index(const Node& n, std::span<const Val> in, Val& out);
 
   Ir& ir_;
   const Graph& g_;

@@ -1,5 +1,6 @@
 // Loops and reductions of kernel bodies.
 #include "compile/emit_llvm/costs.hpp"
+#include "compile/emit_llvm/elementwise.hpp"
 #include "compile/emit_llvm/kernel.hpp"
 
 #include <rlx/ir/op.hpp>
@@ -120,25 +121,55 @@ std::vector<Val> Kernel::combine(const Node& n, std::span<const Val> a, std::spa
 }
 
 void Kernel::reduce(NodeId id, const Node& n) {
-  const Val lower = value(n.operands[0]), upper = value(n.operands[1]);
   const auto chosen = plan_.loop_lanes.find(id);
-  std::vector<Val> results;
-  if (chosen != plan_.loop_lanes.end() && lanes_ == 1) results = vector_reduce(n, chosen->second);
-  else {
-    const Region& pair = g_.region(n.regions[1]);
-    std::vector<Val> identity;
-    for (std::size_t k = 2; k < n.operands.size(); ++k)
-      identity.push_back(carried_form(value(n.operands[k]), pair.arguments[k - 2]));
-    const LoopBody trip = [&](V i, std::span<const Val> sum) {
-      Val at = index(i);
-      at.non_negative = lower.non_negative;
-      return combine(n, sum, region(n.regions[0], std::span<const Val>(&at, 1)));
-    };
-    const bool even = is_scalar(lower) && is_scalar(upper);
-    results = even ? carried_loop(lower.re, upper.re, 1, identity, trip)
-                   : ragged_loop(wide(lower), wide(upper), 1, identity, trip);
-  }
+  const bool takes_lanes = chosen != plan_.loop_lanes.end() && lanes_ == 1;
+  const std::vector<Val> results = !takes_lanes    ? term_after_term(n)
+                                   : by_entries(n) ? segment_reduce(n)
+                                                   : vector_reduce(n, chosen->second);
   for (std::size_t k = 0; k < results.size(); ++k) define(n.results[k], results[k]);
+}
+
+std::vector<Val> Kernel::term_after_term(const Node& n) {
+  const Val lower = value(n.operands[0]), upper = value(n.operands[1]);
+  const Region& pair = g_.region(n.regions[1]);
+  std::vector<Val> identity;
+  for (std::size_t k = 2; k < n.operands.size(); ++k)
+    identity.push_back(carried_form(value(n.operands[k]), pair.arguments[k - 2]));
+  const LoopBody trip = [&](V i, std::span<const Val> sum) {
+    Val at = index(i);
+    at.non_negative = lower.non_negative;
+    return combine(n, sum, region(n.regions[0], std::span<const Val>(&at, 1)));
+  };
+  const bool even = is_scalar(lower) && is_scalar(upper);
+  return even ? carried_loop(lower.re, upper.re, 1, identity, trip)
+              : ragged_loop(wide(lower), wide(upper), 1, identity, trip);
+}
+
+bool Kernel::by_entries(const Node& n) const { return machine_.slow_gathers && has_loaded_bounds(g_, n) && gathers(n); }
+
+// A short segment is over before several sums, and what combines them, would pay.
+std::vector<Val> Kernel::segment_reduce(const Node& n) {
+  constexpr double short_segment = 16;
+  const V lower = value(n.operands[0]).re, upper = value(n.operands[1]).re;
+  ask_ahead(n.regions[0], lower);
+  const LLVMBasicBlockRef blocks[] = {ir_.block("segment.short"), ir_.block("segment.long")};
+  const LLVMBasicBlockRef join = ir_.block("segment.done");
+  ir_.branch(lt(upper - lower, short_segment), blocks[0], blocks[1]);
+  std::vector<Val> sums[2];
+  LLVMBasicBlockRef ends[2];
+  for (int side = 0; side < 2; ++side) {
+    ir_.at(blocks[side]);
+    sums[side] = side == 0 ? term_after_term(n) : vector_reduce(n, 1);
+    ends[side] = ir_.here();
+    ir_.jump(join);
+  }
+  ir_.at(join);
+  std::vector<Val> results;
+  for (std::size_t k = 0; k < sums[0].size(); ++k) {
+    results.push_back(phi_like(sums[0][k]));
+    for (int side = 0; side < 2; ++side) incoming(results[k], sums[side][k], ends[side]);
+  }
+  return results;
 }
 
 // `sets` independent sums of `lanes` lanes each, combined by fixed trees: the shape depends on the trip count and the
@@ -154,12 +185,11 @@ std::vector<Val> Kernel::vector_reduce(const Node& n, int lanes) {
   lanes_ = lanes;
   forms_ = LaneForms(g_, n.regions[0], g_.region(n.regions[0]).arguments[0]);
   // An address a lane takes longer than the sums' latency, which more sets would hide.
-  if (cost > 40 || gathers(n.regions[0])) sets = 1;
+  if (lanes > 1 && (cost > 40 || gathers(n))) sets = 1;
   while (sets > 1 && known >= 0 && known < static_cast<std::int64_t>(sets) * lanes) sets /= 2;
   // Segments of loaded bounds are short and lie one behind the other, so that the processor's own prefetchers, which
   // follow one loop, come too late: what lies ahead in memory is the next segments' data.
-  constexpr std::int64_t elements_ahead = 512;
-  ahead_ = has_loaded_bounds(g_, n) ? elements_ahead : 0;
+  ahead_ = has_loaded_bounds(g_, n) ? elements_ahead() : 0;
   const std::size_t width = n.results.size();
   std::vector<Val> sums;
   for (int s = 0; s < sets; ++s)
@@ -207,6 +237,7 @@ std::vector<Val> Kernel::vector_reduce(const Node& n, int lanes) {
     const V done = select(lt(count, 0.0), 0.0, count);
     const V from = lower + (step == 1 ? done : bits_and(done, -step));
     sums = carried_loop(from, upper, lanes, sums, [&](V i, std::span<const Val> state) {
+      if (lanes == 1) return combined(state, terms(i));
       mask_ = lanes_below(i, upper);
       const V mask = mask_;
       const std::vector<Val> t = terms(i);
@@ -231,11 +262,25 @@ std::vector<Val> Kernel::vector_reduce(const Node& n, int lanes) {
   return sums;
 }
 
-bool Kernel::gathers(RegionId r) const {
-  for (NodeId id : g_.region(r).nodes) {
+void Kernel::ask_ahead(RegionId terms, V from) {
+  const Region& r = g_.region(terms);
+  for (NodeId id : r.nodes) {
+    const Node& n = g_.node(id);
+    if (n.op->name() != "lir.load" || n.operands[1] != r.arguments[0]) continue;
+    const KernelBufferRef& b = buffers_.at(n.operands[0]);
+    const V at = address(b, storage_type(ir_, b.dtype), from + ir_.integer(ir_.i64, elements_ahead()));
+    ir_.intrinsic("llvm.prefetch", {ir_.ptr},
+                  {at, ir_.integer(ir_.i32, 0), ir_.integer(ir_.i32, 3), ir_.integer(ir_.i32, 1)});
+  }
+}
+
+bool Kernel::gathers(const Node& reduction) const {
+  const RegionId terms = reduction.regions[0];
+  const LaneForms forms(g_, terms, g_.region(terms).arguments[0]);
+  for (NodeId id : g_.region(terms).nodes) {
     const Node& n = g_.node(id);
     if (n.op->name() != "lir.load") continue;
-    const LaneForm f = forms_.of(n.operands[1]);
+    const LaneForm f = forms.of(n.operands[1]);
     if (!f.is_uniform() && !(f.kind == LaneForm::Kind::linear && std::abs(f.stride) == 1)) return true;
   }
   return false;

@@ -20,11 +20,10 @@ bool is_loaded(const Graph& g, ValueId v) {
          std::any_of(n.operands.begin(), n.operands.end(), [&](ValueId o) { return is_loaded(g, o); });
 }
 
-constexpr std::int64_t ahead = 2048;  // Bytes: some hundred cycles of a loop, and still in the nearest cache.
-
 class Finder {
  public:
-  Finder(const Graph& g, const KernelPlan& p) : g_(g), plan_(p), node_(g.node(p.node)) {
+  Finder(const Graph& g, const KernelPlan& p, const Machine& machine)
+      : g_(g), plan_(p), node_(g.node(p.node)), machine_(machine) {
     const auto arguments = lir::buffer_arguments(g, node_);
     for (std::size_t i = 0; i < arguments.size(); ++i) operand_[arguments[i]] = node_.operands[i];
   }
@@ -32,10 +31,10 @@ class Finder {
   std::unordered_map<NodeId, Prefetch> run() {
     if (plan_.lanes > 1) accesses(node_.regions[0], {});
     else loops(node_.regions[0]);
-    if (!plan_.loop_lanes.empty()) results();
+    if (!plan_.loop_lanes.empty() && !(machine_.slow_gathers && has_segments(node_.regions[0]))) results();
     std::unordered_map<NodeId, Prefetch> out;
     for (auto& [buffer, places] : places_) {
-      const std::int64_t least = ahead * 8 / bit_width(g_.tensor_type(buffer).dtype);
+      const std::int64_t least = machine_.bytes_ahead * 8 / bit_width(g_.tensor_type(buffer).dtype);
       std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.cost > b.cost; });
       const std::int64_t row = places[0].row, next = std::max(row, least);
       out[places[0].access] = {next};
@@ -56,6 +55,14 @@ class Finder {
     NodeId access = -1;
     std::size_t order = 0;
   };
+
+  bool has_segments(RegionId r) const {
+    return std::ranges::any_of(g_.region(r).nodes, [&](NodeId id) {
+      const Node& n = g_.node(id);
+      return (n.op->name() == "lir.reduce" && has_loaded_bounds(g_, n)) ||
+             std::ranges::any_of(n.regions, [&](RegionId inner) { return has_segments(inner); });
+    });
+  }
 
   // What each position of the last dimension, whose loops take lanes, stores beside its neighbour's.
   void results() {
@@ -114,6 +121,7 @@ class Finder {
   const Graph& g_;
   const KernelPlan& plan_;
   const Node& node_;
+  const Machine& machine_;
   std::size_t order_ = 0;
   std::unordered_map<ValueId, ValueId> operand_;            // Of the body's buffers.
   std::unordered_map<ValueId, std::vector<Place>> places_;  // By buffer, in the order of the loops.
@@ -131,8 +139,8 @@ bool has_loaded_bounds(const Graph& g, const Node& loop) {
   return is_loaded(g, loop.operands[0]) || is_loaded(g, loop.operands[1]);
 }
 
-std::unordered_map<NodeId, Prefetch> prefetches(const Graph& g, const KernelPlan& plan) {
-  return Finder(g, plan).run();
+std::unordered_map<NodeId, Prefetch> prefetches(const Graph& g, const KernelPlan& plan, const Machine& machine) {
+  return Finder(g, plan, machine).run();
 }
 
 }  // namespace rlx::emit_llvm

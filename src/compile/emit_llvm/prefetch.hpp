@@ -18,8 +18,9 @@ struct Prefetch {
 /// large buffers count, each once, at an access in the loop that takes most time. In a loop over a row the next row is
 /// asked for, by halves in the two dearest loops where these are alike: requests that are spread over time do not wait
 /// for each other. Rows of loaded bounds are left out: where the next one lies is not known here. Where positions of
-/// the last dimension run one by one, as rows of sums do, their results are asked for, to be written.
-std::unordered_map<NodeId, Prefetch> prefetches(const Graph& g, const KernelPlan& plan);
+/// the last dimension run one by one, as rows of sums do, their results are asked for, to be written; not where
+/// segments are taken entry by entry (Machine::slow_gathers), whose results fill a line in what is left of the time.
+std::unordered_map<NodeId, Prefetch> prefetches(const Graph& g, const KernelPlan& plan, const Machine& machine);
 
 /// Whether a kernel's buffer of this type is so large that it comes from memory.
 bool comes_from_memory(const TensorType& buffer);
