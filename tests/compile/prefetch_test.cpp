@@ -11,7 +11,15 @@ constexpr std::int64_t large = 2 << 20;  // Elements of f32 that come from memor
 const emit_llvm::Machine machine{
     .triple = "x86_64-unknown-linux-gnu", .cpu = "x86-64-v4", .features = "", .isa = emit_llvm::Isa::avx512};
 
-std::vector<std::int64_t> distances(const Program& p) {
+// A processor that gathers slowly, with a memory that is far.
+const emit_llvm::Machine slow_gathers = [] {
+  emit_llvm::Machine m = machine;
+  m.slow_gathers = true;
+  m.bytes_ahead = 6144;
+  return m;
+}();
+
+std::vector<std::int64_t> distances(const Program& p, const emit_llvm::Machine& machine = testing_kernels::machine) {
   const NodeId kernel = lir::kernels(p.graph())[0];
   std::vector<std::int64_t> out;
   for (const auto& [access, prefetch] :
@@ -102,6 +110,34 @@ TEST(Prefetch, SumsOfSegments) {
            });
   EXPECT_EQ(distances(p), (std::vector<std::int64_t>{512}));
   EXPECT_EQ(count_of(emit_llvm::emit_text(p.graph(), machine, true), "i32 1, i32 3, i32 1)"), 1);
+}
+
+TEST(Prefetch, IsAsFarAsTheMachineSays) {
+  EXPECT_EQ(distances(successor(large), slow_gathers), (std::vector<std::int64_t>{1536, 1536}));
+  EXPECT_NE(machine.description(), slow_gathers.description()) << "other code under another key";
+}
+
+// Sums over segments of what indices choose: lanes gather, or entries are loaded one by one, each segment asking for
+// both of its arrays once, and results not at all.
+TEST(Prefetch, SegmentsByEntries) {
+  Program p;
+  const auto bound = [](const Body& k, Value i) { return k.convert(k.load(0, i), DType::i64); };
+  p.kernel({large},
+           {p.buffer(DType::i32, large + 1), p.buffer(DType::i32, large), p.buffer(DType::f32, large),
+            p.buffer(DType::f32, large), p.buffer(DType::f32, large)},
+           1, [&](const Body& k) {
+             const Value i = k.index[0], zero = k.number(DType::f32, 0);
+             k.store(4, i, k.sum(bound(k, i), bound(k, k.plus(i, 1)), zero, [&](Value j) {
+               return k.op("mul", {k.load(2, j), k.load(3, k.convert(k.load(1, j), DType::i64))});
+             }));
+           });
+  const std::string lanes = emit_llvm::emit_text(p.graph(), machine, true),
+                    entries = emit_llvm::emit_text(p.graph(), slow_gathers, true);
+  EXPECT_GT(count_of(lanes, "@llvm.masked.gather"), 0);
+  EXPECT_EQ(count_of(entries, "@llvm.masked.gather"), 0);
+  EXPECT_EQ(count_of(entries, "call void @llvm.prefetch"), 2);
+  EXPECT_EQ(distances(p), (std::vector<std::int64_t>{512}));
+  EXPECT_TRUE(distances(p, slow_gathers).empty());
 }
 
 }  // namespace

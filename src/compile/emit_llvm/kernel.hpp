@@ -94,10 +94,6 @@ class Kernel {
   std::vector<Val> vector_reduce(const Node& n, int lanes);
   /// Of a segment whose entries are loaded one by one: a sum, or several where it is long.
   std::vector<Val> segment_reduce(const Node& n);
-  /// Whether that is so: each entry has an address of its own, and gathers are slow.
-  bool by_entries(const Node& reduction) const;
-  /// Whether a load of the terms, outside of their own regions, takes an address for each lane.
-  bool gathers(const Node& reduction) const;
   /// Of segments, what of the following ones is asked for.
   std::int64_t elements_ahead() const { return std::max<std::int64_t>(512, machine_.bytes_ahead / 8); }
   /// Asks for what lies ahead of the segment that begins at `from`, once for all of its terms.

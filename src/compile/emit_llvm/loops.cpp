@@ -123,9 +123,9 @@ std::vector<Val> Kernel::combine(const Node& n, std::span<const Val> a, std::spa
 void Kernel::reduce(NodeId id, const Node& n) {
   const auto chosen = plan_.loop_lanes.find(id);
   const bool takes_lanes = chosen != plan_.loop_lanes.end() && lanes_ == 1;
-  const std::vector<Val> results = !takes_lanes    ? term_after_term(n)
-                                   : by_entries(n) ? segment_reduce(n)
-                                                   : vector_reduce(n, chosen->second);
+  const std::vector<Val> results = !takes_lanes                  ? term_after_term(n)
+                                   : by_entries(g_, n, machine_) ? segment_reduce(n)
+                                                                 : vector_reduce(n, chosen->second);
   for (std::size_t k = 0; k < results.size(); ++k) define(n.results[k], results[k]);
 }
 
@@ -144,8 +144,6 @@ std::vector<Val> Kernel::term_after_term(const Node& n) {
   return even ? carried_loop(lower.re, upper.re, 1, identity, trip)
               : ragged_loop(wide(lower), wide(upper), 1, identity, trip);
 }
-
-bool Kernel::by_entries(const Node& n) const { return machine_.slow_gathers && has_loaded_bounds(g_, n) && gathers(n); }
 
 // A short segment is over before several sums, and what combines them, would pay.
 std::vector<Val> Kernel::segment_reduce(const Node& n) {
@@ -185,7 +183,7 @@ std::vector<Val> Kernel::vector_reduce(const Node& n, int lanes) {
   lanes_ = lanes;
   forms_ = LaneForms(g_, n.regions[0], g_.region(n.regions[0]).arguments[0]);
   // An address a lane takes longer than the sums' latency, which more sets would hide.
-  if (lanes > 1 && (cost > 40 || gathers(n))) sets = 1;
+  if (lanes > 1 && (cost > 40 || gathers(g_, n))) sets = 1;
   while (sets > 1 && known >= 0 && known < static_cast<std::int64_t>(sets) * lanes) sets /= 2;
   // Segments of loaded bounds are short and lie one behind the other, so that the processor's own prefetchers, which
   // follow one loop, come too late: what lies ahead in memory is the next segments' data.
@@ -272,18 +270,6 @@ void Kernel::ask_ahead(RegionId terms, V from) {
     ir_.intrinsic("llvm.prefetch", {ir_.ptr},
                   {at, ir_.integer(ir_.i32, 0), ir_.integer(ir_.i32, 3), ir_.integer(ir_.i32, 1)});
   }
-}
-
-bool Kernel::gathers(const Node& reduction) const {
-  const RegionId terms = reduction.regions[0];
-  const LaneForms forms(g_, terms, g_.region(terms).arguments[0]);
-  for (NodeId id : g_.region(terms).nodes) {
-    const Node& n = g_.node(id);
-    if (n.op->name() != "lir.load") continue;
-    const LaneForm f = forms.of(n.operands[1]);
-    if (!f.is_uniform() && !(f.kind == LaneForm::Kind::linear && std::abs(f.stride) == 1)) return true;
-  }
-  return false;
 }
 
 }  // namespace rlx::emit_llvm

@@ -7,6 +7,7 @@
 #include <rlx/ir/op.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <vector>
 
 namespace rlx::emit_llvm {
@@ -31,7 +32,7 @@ class Finder {
   std::unordered_map<NodeId, Prefetch> run() {
     if (plan_.lanes > 1) accesses(node_.regions[0], {});
     else loops(node_.regions[0]);
-    if (!plan_.loop_lanes.empty() && !(machine_.slow_gathers && has_segments(node_.regions[0]))) results();
+    if (!plan_.loop_lanes.empty() && !goes_by_entries(node_.regions[0])) results();
     std::unordered_map<NodeId, Prefetch> out;
     for (auto& [buffer, places] : places_) {
       const std::int64_t least = machine_.bytes_ahead * 8 / bit_width(g_.tensor_type(buffer).dtype);
@@ -56,11 +57,11 @@ class Finder {
     std::size_t order = 0;
   };
 
-  bool has_segments(RegionId r) const {
+  bool goes_by_entries(RegionId r) const {
     return std::ranges::any_of(g_.region(r).nodes, [&](NodeId id) {
       const Node& n = g_.node(id);
-      return (n.op->name() == "lir.reduce" && has_loaded_bounds(g_, n)) ||
-             std::ranges::any_of(n.regions, [&](RegionId inner) { return has_segments(inner); });
+      return (n.op->name() == "lir.reduce" && by_entries(g_, n, machine_)) ||
+             std::ranges::any_of(n.regions, [&](RegionId inner) { return goes_by_entries(inner); });
     });
   }
 
@@ -137,6 +138,21 @@ bool comes_from_memory(const TensorType& buffer) {
 
 bool has_loaded_bounds(const Graph& g, const Node& loop) {
   return is_loaded(g, loop.operands[0]) || is_loaded(g, loop.operands[1]);
+}
+
+bool gathers(const Graph& g, const Node& reduction) {
+  const RegionId terms = reduction.regions[0];
+  const LaneForms forms(g, terms, g.region(terms).arguments[0]);
+  return std::ranges::any_of(g.region(terms).nodes, [&](NodeId id) {
+    const Node& n = g.node(id);
+    if (n.op->name() != "lir.load") return false;
+    const LaneForm f = forms.of(n.operands[1]);
+    return !f.is_uniform() && !(f.kind == LaneForm::Kind::linear && std::abs(f.stride) == 1);
+  });
+}
+
+bool by_entries(const Graph& g, const Node& reduction, const Machine& machine) {
+  return machine.slow_gathers && has_loaded_bounds(g, reduction) && gathers(g, reduction);
 }
 
 std::unordered_map<NodeId, Prefetch> prefetches(const Graph& g, const KernelPlan& plan, const Machine& machine) {

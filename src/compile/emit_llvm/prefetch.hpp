@@ -19,7 +19,7 @@ struct Prefetch {
 /// asked for, by halves in the two dearest loops where these are alike: requests that are spread over time do not wait
 /// for each other. Rows of loaded bounds are left out: where the next one lies is not known here. Where positions of
 /// the last dimension run one by one, as rows of sums do, their results are asked for, to be written; not where
-/// segments are taken entry by entry (Machine::slow_gathers), whose results fill a line in what is left of the time.
+/// segments are taken entry by entry, whose results fill a line in what is left of the time.
 std::unordered_map<NodeId, Prefetch> prefetches(const Graph& g, const KernelPlan& plan, const Machine& machine);
 
 /// Whether a kernel's buffer of this type is so large that it comes from memory.
@@ -27,5 +27,12 @@ bool comes_from_memory(const TensorType& buffer);
 
 /// Whether the bounds of a lir.for or lir.reduce come from memory, as those of segments do.
 bool has_loaded_bounds(const Graph& g, const Node& loop);
+
+/// Whether a load of the terms of a lir.reduce, outside of their own regions, takes an address for each lane.
+bool gathers(const Graph& g, const Node& reduction);
+
+/// Whether a lir.reduce takes its terms one by one although it could take lanes: segments whose entries have addresses
+/// of their own, where gathers are slow.
+bool by_entries(const Graph& g, const Node& reduction, const Machine& machine);
 
 }  // namespace rlx::emit_llvm
