@@ -1,10 +1,10 @@
 // Kernels that memory bounds: a chain of ten f32 elementwise operators with one transcendental on 64 MiB, softmax and
 // layer norm on rows of 1024, and softmax down columns of 1024, against the triad of the same run. Bytes: one read and
-// one write of the tensor. The chain written by hand (plain, asking for memory ahead of time, with streaming stores)
-// shows what the machine gives to such a loop; so does softmax down columns in three sweeps over the rows, which
-// columns so long need, since what one sweep leaves in the caches is little. The same rows again and again, so few that
-// they stay in the second cache, show what their arithmetic takes without memory. A step of an optimiser over its
-// donated state, against the same with fresh results.
+// one write of the tensor. The chain and layer norm written by hand (plain, asking for memory ahead of time, with
+// streaming stores) show what the machine gives to such loops; so does softmax down columns in three sweeps over the
+// rows, which columns so long need, since what one sweep leaves in the caches is little. The same rows again and again,
+// so few that they stay in the second cache, show what their arithmetic takes without memory. A step of an optimiser
+// over its donated state, against the same with fresh results.
 #include "benchmarks/bench.hpp"
 
 #include <rlx/catalog.hpp>
@@ -13,6 +13,7 @@
 #include <rlx/runtime/executable.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -116,6 +117,41 @@ void chain_by_hand(const float* from, float* to, std::ptrdiff_t n) {
   }
 }
 
+constexpr std::ptrdiff_t row_length = 1024;
+
+/// Rows of 1024: a pass for the sum, one for the sum of squares about the mean, one that writes.
+template <Access access>
+void layer_norm_by_hand(const float* x, float* y, std::ptrdiff_t n) {
+  const auto total = [](const __m256(&s)[4]) {
+    float lanes[8];
+    _mm256_storeu_ps(lanes, _mm256_add_ps(_mm256_add_ps(s[0], s[1]), _mm256_add_ps(s[2], s[3])));
+    float sum = 0;
+    for (float v : lanes) sum += v;
+    return sum / static_cast<float>(row_length);
+  };
+  for (const float* end = x + n; x < end; x += row_length, y += row_length) {
+    __m256 sums[4] = {}, squares[4] = {};
+    for (std::ptrdiff_t i = 0; i < row_length; i += 32) {
+      if constexpr (access == Access::prefetch)
+        for (std::ptrdiff_t k = i; k < i + 32; k += 16)
+          __builtin_prefetch(x + row_length + k), __builtin_prefetch(y + row_length + k, 1);
+      for (std::ptrdiff_t k = 0; k < 4; ++k) sums[k] = _mm256_add_ps(sums[k], _mm256_loadu_ps(x + i + 8 * k));
+    }
+    const __m256 mean = c(total(sums));
+    for (std::ptrdiff_t i = 0; i < row_length; i += 32)
+      for (std::ptrdiff_t k = 0; k < 4; ++k) {
+        const __m256 d = _mm256_sub_ps(_mm256_loadu_ps(x + i + 8 * k), mean);
+        squares[k] = _mm256_fmadd_ps(d, d, squares[k]);
+      }
+    const __m256 scale = c(1 / std::sqrt(total(squares) + 1e-5f));
+    for (std::ptrdiff_t i = 0; i < row_length; i += 8) {
+      const __m256 v = _mm256_mul_ps(_mm256_sub_ps(_mm256_loadu_ps(x + i), mean), scale);
+      if constexpr (access == Access::stream) _mm256_stream_ps(y + i, v);
+      else _mm256_storeu_ps(y + i, v);
+    }
+  }
+}
+
 /// Softmax down the columns [from, to) of rows x columns: a pass over the rows for the largest, one for exp and the
 /// sums, one to divide.
 void softmax_columns_by_hand(const float* x, float* y, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t from,
@@ -141,15 +177,17 @@ void softmax_columns_by_hand(const float* x, float* y, std::ptrdiff_t rows, std:
 
 #pragma GCC pop_options
 
-template <Access access>
-void measure_by_hand(const std::string& name, std::ptrdiff_t n) {
+using Loop = void (*)(const float* from, float* to, std::ptrdiff_t n);
+
+void measure_by_hand(const std::string& name, Loop loop) {
+  constexpr std::ptrdiff_t n = 16 << 20;
   HostTensor from(DType::f32, {n}), to(DType::f32, {n});
   float *x = from.as_mutable<float>().data(), *y = to.as_mutable<float>().data();
   for (std::ptrdiff_t i = 0; i < n; ++i) x[i] = static_cast<float>(i % 1000) * 1e-3f - 0.5f;
   beside_the_triad(name, 2.0 * static_cast<double>(from.bytes()), 0, [&] {
     constexpr std::ptrdiff_t block = 1 << 14;
 #pragma omp parallel for num_threads(bench::threads()) schedule(static)
-    for (std::ptrdiff_t i = 0; i < n; i += block) chain_by_hand<access>(x + i, y + i, block);
+    for (std::ptrdiff_t i = 0; i < n; i += block) loop(x + i, y + i, block);
   });
 }
 
@@ -184,9 +222,9 @@ int main(int argc, char** argv) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     bench::add("chain by hand", [] {
-      measure_by_hand<Access::plain>("the chain by hand, plain", 16 << 20);
-      measure_by_hand<Access::prefetch>("the chain by hand, prefetching", 16 << 20);
-      measure_by_hand<Access::stream>("the chain by hand, streaming stores", 16 << 20);
+      measure_by_hand("the chain by hand, plain", chain_by_hand<Access::plain>);
+      measure_by_hand("the chain by hand, prefetching", chain_by_hand<Access::prefetch>);
+      measure_by_hand("the chain by hand, streaming stores", chain_by_hand<Access::stream>);
     });
   }
 #endif
@@ -206,9 +244,15 @@ int main(int argc, char** argv) {
   add("layer norm, rows of 1024 in the second cache", {128, 1024}, 0, layer_norm);
   add("softmax, columns of 1024", {1024, 16384}, 0, softmax(0));
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    bench::add("layer norm by hand", [] {
+      measure_by_hand("layer norm by hand, plain", layer_norm_by_hand<Access::plain>);
+      measure_by_hand("layer norm by hand, prefetching", layer_norm_by_hand<Access::prefetch>);
+      measure_by_hand("layer norm by hand, streaming stores", layer_norm_by_hand<Access::stream>);
+    });
     bench::add("softmax of columns by hand",
                [] { measure_columns_by_hand("softmax, columns of 1024, three sweeps by hand", 1024, 16384); });
+  }
 #endif
   return bench::run(argc, argv);
 }

@@ -1,5 +1,6 @@
 // Values by key for as long as somebody holds them.
 #pragma once
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -24,7 +25,10 @@ class InUse {
     }
     Pointer made = make();
     const std::lock_guard lock(mutex_);
-    std::erase_if(held_, [](const auto& h) { return h.second.expired(); });
+    if (held_.size() >= sweep_at_) {
+      std::erase_if(held_, [](const auto& h) { return h.second.expired(); });
+      sweep_at_ = 2 * held_.size() + 16;
+    }
     // Of another thread that made it meanwhile, whoever holds that may let go at any time.
     std::weak_ptr<const T>& held = held_[key];
     if (Pointer there = held.lock()) return there;
@@ -35,6 +39,7 @@ class InUse {
  private:
   std::mutex mutex_;
   std::map<Key, std::weak_ptr<const T>> held_;
+  std::size_t sweep_at_ = 16;  // Entries of what nobody holds any more are no more than those of what somebody does.
 };
 
 }  // namespace rlx::runtime

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace rlx {
+namespace rlx::segments {
 namespace {
 
 using Integers = std::vector<std::int64_t>;
@@ -134,4 +134,4 @@ TEST(CpuSegments, BitsDoNotDependOnThreads) {
 }
 
 }  // namespace
-}  // namespace rlx
+}  // namespace rlx::segments
