@@ -78,6 +78,9 @@ Program by_sums(const std::function<Value(const Body&, Value x, Value sum)>& f) 
 TEST(Prefetch, TheNextRowByHalves) {
   const Program p = by_sums([](const Body& k, Value x, Value sum) { return k.sub(x, sum); });
   EXPECT_EQ(distances(p), (std::vector<std::int64_t>{row, row, row + row / 2}));
+  // Half a line a vector is one request every other vector: of four sums two, of a trip of two one, beside whole lines
+  // of both to write.
+  EXPECT_EQ(count_of(emit_llvm::emit_text(p.graph(), machine, true), "call void @llvm.prefetch"), 2 + 1 + 2);
 }
 
 TEST(Prefetch, TheNextRowInTheDearPass) {

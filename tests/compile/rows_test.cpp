@@ -210,6 +210,20 @@ TEST(Rows, ExponentialsAreWorkedOutOnce) {
   EXPECT_EQ(exponentials(reversed), 1);
 }
 
+// A division that a row has one of makes nothing dear: what is centred is worked out again, not kept in between.
+TEST(Rows, CentredElementsAreNotStored) {
+  const Graph g = graph_of({f64({70, 33})}, [](ValuesIn x) {
+    const Value centred = ops::sub(x[0], ops::reduce_sum(x[0], {1}, true) / 33.0);
+    return Values{centred * ops::reduce_sum(ops::mul(centred, centred), {1}, true)};
+  });
+  EXPECT_EQ(kernels(g), 1u);
+  const runtime::Executable e(runtime::open_device("cpu"), g, catalog());
+  int stores = 0;
+  for (NodeId n = 0; static_cast<std::size_t>(n) < e.lir().node_count(); ++n)
+    stores += e.lir().node(n).op && e.lir().node(n).op->name() == "lir.store";
+  EXPECT_EQ(stores, 1);
+}
+
 TEST(Rows, ReductionOfSeveralOperandsBesideAnother) {
   EXPECT_EQ(kernels(graph_of({f64({70, 33})},
                              [](ValuesIn x) {

@@ -161,7 +161,7 @@ V Kernel::lanes_below(V from, V to) const {
 }
 
 void Kernel::vector_range(V low, V high, int lanes, std::int64_t known_count,
-                          const std::function<void(const Val&)>& body) {
+                          const std::function<void(const Val&)>& body, int turns) {
   const int outside = lanes_;
   const V outside_mask = mask_;
   lanes_ = lanes;
@@ -175,8 +175,13 @@ void Kernel::vector_range(V low, V high, int lanes, std::int64_t known_count,
   if (lanes == 1) ir_.loop(low, high, 1, [&](V i) { body(position(i)); });
   else {
     const bool whole = known_count >= 0 && known_count % lanes == 0;
+    if (known_count <= 0 || known_count % (turns * lanes) != 0) turns = 1;
+    const auto trip = [&](V i) {
+      for (turn_ = 0; turn_ < turns; ++turn_) body(position(i + ir_.integer(ir_.i64, std::int64_t{turn_} * lanes)));
+      turn_ = 0;
+    };
     if (known_count < 0 || known_count >= lanes)
-      ir_.loop(low, whole ? high : high - ir_.integer(ir_.i64, lanes - 1), lanes, [&](V i) { body(position(i)); });
+      ir_.loop(low, whole ? high : high - ir_.integer(ir_.i64, lanes - 1), std::int64_t{turns} * lanes, trip);
     if (!whole) {
       const V count = high - low;
       const V from =

@@ -52,8 +52,10 @@ class Kernel {
     const auto it = uses_.find(v);
     return it == uses_.end() ? 0 : it->second;
   }
-  /// body(index) over [low, high): vectors of `lanes`, then one masked vector for what is left.
-  void vector_range(V low, V high, int lanes, std::int64_t known_count, const std::function<void(const Val&)>& body);
+  /// body(index) over [low, high): vectors of `lanes`, then one masked vector for what is left. `turns` vectors a trip
+  /// where the count is known to be a multiple of that.
+  void vector_range(V low, V high, int lanes, std::int64_t known_count, const std::function<void(const Val&)>& body,
+                    int turns = 1);
   /// Lanes i with from + i < to.
   V lanes_below(V from, V to) const;
   V all_lanes() const { return ir_.integer(Ir::widen(ir_.i1, lanes_), 1); }
@@ -123,6 +125,7 @@ class Kernel {
   std::unordered_map<ValueId, int> uses_;
   std::int64_t ahead_ = 0;  ///< Not 0: loads of runs prefetch what lies so many elements ahead.
   int lanes_ = 1;
+  int turn_ = 0;     ///< Of the vectors that a trip of the innermost loop has side by side.
   V mask_{};         ///< <lanes x i1>, absent: all. Inside a masked region at least one lane is active.
   LaneForms forms_;  ///< Of the vector range under construction.
   std::unordered_map<NodeId, Prefetch> prefetches_;

@@ -91,12 +91,14 @@ void Kernel::for_loop(NodeId id, const Node& n) {
   if (chosen != plan_.loop_lanes.end() && lanes_ == 1) {
     const auto low = constant_i64(g_, n.operands[0]), high = constant_i64(g_, n.operands[1]);
     forms_ = LaneForms(g_, n.regions[0], body.arguments[0]);
-    vector_range(lower.re, upper.re, chosen->second, low && high ? std::max<std::int64_t>(0, *high - *low) : -1,
-                 [&](const Val& i) {
-                   Val x = i;
-                   x.non_negative = lower.non_negative;
-                   region(n.regions[0], std::span<const Val>(&x, 1));
-                 });
+    vector_range(
+        lower.re, upper.re, chosen->second, low && high ? std::max<std::int64_t>(0, *high - *low) : -1,
+        [&](const Val& i) {
+          Val x = i;
+          x.non_negative = lower.non_negative;
+          region(n.regions[0], std::span<const Val>(&x, 1));
+        },
+        2);
     return;
   }
   std::vector<Val> carried;
@@ -219,9 +221,11 @@ std::vector<Val> Kernel::vector_reduce(const Node& n, int lanes) {
         carried_loop(lower, upper - ir_.integer(ir_.i64, step - 1), step, sums, [&](V i, std::span<const Val> state) {
           std::vector<Val> next;
           for (int s = 0; s < sets; ++s) {
+            turn_ = s;
             const std::vector<Val> t = terms(s ? i + ir_.integer(ir_.i64, static_cast<std::int64_t>(s) * lanes) : i);
             for (Val& x : combined(set(state, s), t)) next.push_back(x);
           }
+          turn_ = 0;
           return next;
         });
   for (int half = sets / 2; half > 0; half /= 2) {

@@ -202,6 +202,7 @@ void Kernel::prefetch(NodeId access, const KernelBufferRef& b, const Val& index,
     from = from - i + lshr(i, 1);
     bytes /= 2;
   }
+  if (turn_ * bytes % line != 0) return;  // The vector before it in the same trip has asked for this line.
   for (int at = 0; at < bytes; at += line) {
     const V where = address(b, element, from + ir_.integer(ir_.i64, p.ahead + at / width));
     // Into all levels; data. Beyond the end of memory it does nothing.

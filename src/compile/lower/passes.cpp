@@ -73,12 +73,15 @@ void find_lodgings(const KernelSet& s, const Region& region, FusedKernel& k) {
   const std::set<NodeId> roots(k.roots.begin(), k.roots.end());
   std::set<NodeId> inside;
   s.walk(k, [](ValueId) {}, [&](NodeId id) { inside.insert(id); });
+  // Of an element. What rows have one of is worked out once for all of a row.
   std::map<NodeId, int> work;
+  const auto spans_rows = [&](ValueId v) { return without_units(g.tensor_type(v).shape).size() == space.all.size(); };
   for (NodeId id : region.nodes) {
     if (!inside.contains(id)) continue;
     work[id] = own_weight(g.node(id));
     for (ValueId v : g.node(id).operands)
-      if (const NodeId d = g.value(v).node; inside.contains(d) && !roots.contains(d)) work[id] += work[d];
+      if (const NodeId d = g.value(v).node; inside.contains(d) && !roots.contains(d) && spans_rows(v))
+        work[id] += work[d];
   }
 
   std::map<NodeId, Demand> demand;
@@ -105,7 +108,7 @@ void find_lodgings(const KernelSet& s, const Region& region, FusedKernel& k) {
     Demand d = demand[*it];
     const ValueId v = g.node(*it).results[0];
     const TensorType& t = g.tensor_type(v);
-    const bool whole = without_units(t.shape).size() == space.all.size() && d.at == placed_along(t.shape, space.all);
+    const bool whole = spans_rows(v) && d.at == placed_along(t.shape, space.all);
     if (whole && d.passes.size() > 1 && work[*it] >= dear)
       for (NodeId host : k.passes[*d.passes.rbegin()].loops) {
         if (g.tensor_type(g.node(host).results[0]).dtype != t.dtype || !hosts.insert(host).second) continue;
